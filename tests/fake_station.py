@@ -93,6 +93,9 @@ class PicturedSimulation:
     def command(self, sample: StampedCommand) -> None:
         self.sample = sample
 
+    def close(self) -> list[Report]:
+        return []
+
     def reports(self) -> Iterator[Report]:
         waiting, self._waiting = self._waiting, []
         yield from waiting

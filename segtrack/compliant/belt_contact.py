@@ -179,5 +179,7 @@ def add_belt_contacts(
                 add_belt_contact(loads, belt, sum_of(forward, cross(bend, arm)), own, force, added)
                 if len(report) > 0:
                     index, here = part * points + p, sum_of(moving, cross(spin, arm))
-                    report_contact(report, index, point, push, along, here, depth, pressure, belt, part)
+                    report_contact(
+                        report, index, point, force, push, along, here, depth, pressure, belt, part
+                    )
                     report[index, 14] = greatest_sinkage(history, place * points + p)

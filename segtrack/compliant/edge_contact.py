@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,9 +24,9 @@ from segtrack.ground.pack import Ground
 from segtrack.ground.point_contact import edge_in_piece, point_between
 from segtrack.ground.vectors import Vector, cross, dot, row, sum_of
 
-REPORT = 15
+REPORT = 18
 """Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,
-depth, pressure, belt and section, or behind the belts and hull; and of points, greatest sinkage in soil."""
+depth, pressure, belt and section, or behind the belts and hull; of points, the greatest sinkage; force."""
 
 
 @compiled
@@ -42,6 +44,7 @@ def report_contact(
     report: NDArray[np.float64],
     index: int,
     place: Vector,
+    force: Vector,
     normal_force: float,
     along: Vector,
     velocity: Vector,
@@ -50,12 +53,18 @@ def report_contact(
     belt: int,
     section: int,
 ) -> None:
-    """Write a contact that carries anything into row `index` of a report, if it has rows."""
+    """Write a contact that carries anything into row `index` of a report, if it has rows.
+
+    The force of a step is implicit: it gives the direction of the normal force, whose size is that of now.
+    """
     if len(report) == 0 or normal_force == 0.0:
         return
     out = report[index]
+    normal = (force[0] - along[0], force[1] - along[1], force[2] - along[2])
+    scale = normal_force / math.sqrt(dot(normal, normal))
     for k in range(3):
         out[k], out[4 + k], out[7 + k] = place[k], along[k], velocity[k]
+        out[15 + k] = along[k] + scale * normal[k]
     out[3], out[10], out[11], out[12], out[13] = normal_force, depth, pressure, belt, section
 
 
@@ -185,7 +194,7 @@ def add_edges(
                 if belt != NONE:
                     add_belt_contact(loads, belt, sum_of(x, cross(bend, arm)), own, force, added)
                 index, point = first_row + 2 * (slot - first_slot) + tip, sum_of(base, arm)
-                report_contact(report, index, point, push, along, here, depth, 0.0, group, part)
+                report_contact(report, index, point, force, push, along, here, depth, 0.0, group, part)
     forget_lost_edges(history, first_slot, slot_count, touched)
     return entered
 

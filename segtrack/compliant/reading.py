@@ -19,6 +19,7 @@ class GrouserReading:
         grousers: Index of the grouser along the belt; -1 for the belt's face (n,).
         normal_force: Sum over the surfaces that a point touches (n,) [N].
         tangential_force: Friction, on the belt, in the world (n, 3) [N].
+        force: Force of the ground on the belt, normal and tangential, in the world (n, 3) [N].
         slip_velocity: Velocity over the ground in the world (n, 3) [m/s].
         sinkage: Depth of the point in the ground, which on rigid ground is elastic (n,) [m].
         pressure: Normal force over the area that the point stands for, of its footing: the tip of its
@@ -36,6 +37,7 @@ class GrouserReading:
     grousers: NDArray[np.intp]
     normal_force: NDArray[np.float64]
     tangential_force: NDArray[np.float64]
+    force: NDArray[np.float64]
     slip_velocity: NDArray[np.float64]
     sinkage: NDArray[np.float64]
     pressure: NDArray[np.float64]
@@ -70,6 +72,7 @@ class GrouserReading:
             grousers=np.where(own < belt.grouser_count, own, -1),
             normal_force=rows[:, 3].copy(),
             tangential_force=rows[:, 4:7].copy(),
+            force=rows[:, 15:18].copy(),
             slip_velocity=rows[:, 7:10].copy(),
             sinkage=rows[:, 10].copy(),
             pressure=rows[:, 11].copy(),

@@ -235,7 +235,9 @@ def add_hull_contacts(
             if acts:
                 add_contact(work.loads, link, lever, force, added)
                 here = sum_of(velocity, cross(spin, lever))
-                report_contact(report, first_row + p, point, push, along, here, depth, pressure, group, h)
+                report_contact(
+                    report, first_row + p, point, force, push, along, here, depth, pressure, group, h
+                )
         if candidates.edge_counts[part] == 0:
             continue
         first, last = hull.piece_starts[h], hull.piece_starts[h + 1]

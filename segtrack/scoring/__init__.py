@@ -4,7 +4,9 @@
 |---|---|
 | `trial` | repetitions, faults and the clock, as they happen |
 | `observer` | whether a vehicle touches a wall, and where it is |
-| `result` | what a score depends on, and what came of a trial: rate, reliability, comparison |
+| `situation` | what a trial is told, what it tells, and its pace |
+| `settings` | what a score depends on, with sources; reliability and confidence |
+| `result` | what came of a trial: rate, conditions, comparison |
 | `records` | results in a folder, a file an operator |
 | `report` | an operator's record as HTML and CSV |
 """
@@ -12,8 +14,10 @@
 from segtrack.scoring.observer import PlanOutline, TrialObserver, VehicleOutline, WallSensor
 from segtrack.scoring.records import Book, Records, check_operator
 from segtrack.scoring.report import report_csv, report_html
-from segtrack.scoring.result import SOURCES, Attempt, ExpertComparison, Result, ScoringSettings, compare
-from segtrack.scoring.trial import Situation, Trial, TrialEvent
+from segtrack.scoring.result import Attempt, ExpertComparison, Result, TrialConditions, compare
+from segtrack.scoring.settings import SOURCES, ScoringSettings
+from segtrack.scoring.situation import Situation, TrialEvent
+from segtrack.scoring.trial import Trial
 
 __all__ = [
     "SOURCES",
@@ -28,6 +32,7 @@ __all__ = [
     "ScoringSettings",
     "Situation",
     "Trial",
+    "TrialConditions",
     "VehicleOutline",
     "WallSensor",
     "check_operator",

@@ -15,8 +15,8 @@ from segtrack.description.frames import Frame
 from segtrack.geometry.path import inner_outline
 from segtrack.rendering.vehicle import urdf_meshes
 from segtrack.robot import Robot, Track
-from segtrack.scoring.result import ScoringSettings
-from segtrack.scoring.trial import Situation
+from segtrack.scoring.settings import ScoringSettings
+from segtrack.scoring.situation import Situation
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-9
@@ -231,8 +231,8 @@ class TrialObserver:
         self._outline = VehicleOutline(robot)
         self._sensor = WallSensor(course.walls, settings.touch_distance) if course.walls else None
 
-    def look(self, time: float) -> Situation:
-        """Return the robot's situation at a simulated time [s]."""
+    def look(self, time: float, wall_clock: float | None = None, late: bool = False) -> Situation:
+        """Return the robot's situation at a simulated time [s], as `Situation` has it."""
         state = self._robot.state
         touching = self._sensor is not None and self._sensor.touches(self._outline.look())
-        return Situation(time, state.position, state.roll, state.pitch, touching)
+        return Situation(time, state.position, state.roll, state.pitch, touching, wall_clock, late)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from pydantic import TypeAdapter, ValidationError
 
-from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError
-from segtrack.files import replacing
-from segtrack.scoring.result import Result
+from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
+from segtrack.files import replacing, write_text
+from segtrack.scoring.result import Result, TrialConditions
 
 _SUFFIX = ".jsonl"
 _NAME = re.compile(r"[^\W_][\w .'-]{0,39}")
@@ -21,19 +23,21 @@ _EXPECTED_NAME = (
     "up to 40 letters, digits, spaces, dots, dashes and apostrophes, beginning with a letter or digit"
 )
 _MAX_FILE_NAME = 200
+_UNFINISHED = "unfinished"
 
 
 class _Expert(NamedTuple):
-    """Expert for a course, setting and vehicle."""
+    """Expert under some conditions."""
 
     course: str
     setting: float | None
     vehicle: str
     operator: str
+    others: tuple[tuple[str, str], ...] = ()
 
     @property
-    def event(self) -> tuple[str, float | None, str]:
-        return self.course, self.setting, self.vehicle
+    def event(self) -> TrialConditions:
+        return TrialConditions(self.course, self.setting, self.vehicle, self.others)
 
 
 _EXPERTS = TypeAdapter(list[_Expert])
@@ -68,8 +72,9 @@ def check_operator(name: str) -> str:
 class Records:
     """Results of trials in a folder.
 
-    `OPERATOR.jsonl` holds a JSON object a trial, `experts.json` who the experts are. A line that was cut off
-    when the power went is reported and left as it is; the next one begins on a line of its own.
+    `OPERATOR.jsonl` holds a JSON object a trial, `experts.json` who the experts are, `unfinished/ID.json` a
+    trial that is under way as it would be if it ended now. A line that was cut off when the power went is
+    reported and left as it is; the next one begins on a line of its own.
 
     Attributes:
         folder: Path of the folder, made when the first result is added.
@@ -103,6 +108,43 @@ class Records:
                 os.fsync(file.fileno())
         except OSError as error:
             raise FileAccessError("write to", path, error.strerror or str(error)) from None
+        with suppress(OSError):  # It is found again, and known to be in the record.
+            self._unfinished(result.id).unlink(missing_ok=True)
+
+    def note_unfinished(self, result: Result) -> None:
+        """Keep a trial that is under way as if it ended now, in place of what was kept of it before.
+
+        It survives the end of this process, however it comes, but not that of the machine.
+
+        Raises:
+            FileAccessError: The file cannot be written; the one before stays.
+        """
+        write_text(self._unfinished(result.id), result.model_dump_json())
+
+    def recover(self) -> tuple[tuple[Result, ...], tuple[str, ...]]:
+        """Add the trials that no process is left to end to their operators' records.
+
+        Returns:
+            The results that were added, and problems in words; what has one stays where it is.
+        """
+        added, problems = [], []
+        for path in sorted((self.folder / _UNFINISHED).glob("*.json")):
+            try:
+                result = Result.model_validate_json(path.read_bytes())
+                known = self.read(result.operator).results if result.operator in self.operators() else ()
+                if result.id in {other.id for other in known}:
+                    path.unlink()
+                    continue
+                self.add(result)
+                added.append(result)
+            except (OSError, SegtrackError) as error:
+                problems.append(f"{path.name}: {error}")
+            except ValidationError as error:
+                problems.append(f"{path.name}: {_first(error)}")
+        return tuple(added), tuple(problems)
+
+    def _unfinished(self, trial: str) -> Path:
+        return self.folder / _UNFINISHED / f"{trial}.json"
 
     def read(self, operator: str) -> Book:
         """Return an operator's record.
@@ -125,34 +167,35 @@ class Records:
             if not line:
                 continue
             try:
-                results.append(Result.model_validate_json(line))
+                result = Result.model_validate_json(line)
             except ValidationError as error:
                 problems.append(f"{path.name}:{number}: {_first(error)}")
+                continue
+            lasting = result.id or sha256(line).hexdigest()[:12]  # Older ones have none.
+            results.append(result.model_copy(update={"id": lasting}))
         return Book(operator, tuple(results), tuple(problems))
 
-    def name_expert(self, operator: str, course: str, setting: float | None, vehicle: str) -> None:
-        """Make an operator the expert for a course, a setting and a vehicle, in place of another.
+    def name_expert(self, operator: str, event: TrialConditions) -> None:
+        """Make an operator the expert under some conditions, in place of another.
 
         Raises:
             UnknownNameError: There is no record of the operator.
-            InvalidValueError: The operator has passed no trial there.
+            InvalidValueError: The operator has passed no trial under them.
             FileAccessError: The file cannot be read or written.
         """
-        named = _Expert(course, setting, vehicle, check_operator(operator))
-        if _best(self.read(named.operator).results, named.event) is None:
-            expected = f"one who passed {course} at {setting} with {vehicle}"
-            raise InvalidValueError("an expert", expected, operator)
+        named = _Expert(*event[:3], check_operator(operator), event.others)
+        if _best(self.read(named.operator).results, event) is None:
+            raise InvalidValueError("an expert", f"one who passed {event}", operator)
         experts = [expert for expert in self._experts() if expert.event != named.event]
         with replacing(self.folder / "experts.json") as temporary:
             temporary.write_bytes(_EXPERTS.dump_json([*experts, named], indent=2))
 
-    def expert_result(self, course: str, setting: float | None, vehicle: str) -> Result | None:
-        """Return the fastest trial that the expert for a course, setting and vehicle passed, if one is named.
+    def expert_result(self, event: TrialConditions) -> Result | None:
+        """Return the fastest trial that the expert under some conditions passed, if one is named.
 
         Raises:
             FileAccessError: A file cannot be read.
         """
-        event = (course, setting, vehicle)
         for expert in self._experts():
             if expert.event == event:
                 return _best(self.read(expert.operator).results, event)
@@ -177,7 +220,7 @@ def _file_name(operator: str) -> str:
     return quote(operator, safe=" '")
 
 
-def _best(results: Iterable[Result], event: tuple[str, float | None, str]) -> Result | None:
+def _best(results: Iterable[Result], event: TrialConditions) -> Result | None:
     passed = (result for result in results if result.outcome == "passed" and result.event == event)
     return max(passed, key=lambda result: result.rate, default=None)
 

@@ -13,7 +13,8 @@ from matplotlib.ticker import MaxNLocator
 
 from segtrack.html import inline_svg, render_page
 from segtrack.scoring.records import Book, Records
-from segtrack.scoring.result import SOURCES, ExpertComparison, Result, ScoringSettings, TrialOutcome, compare
+from segtrack.scoring.result import Attempt, ExpertComparison, Result, TrialOutcome, compare
+from segtrack.scoring.settings import SOURCES, ScoringSettings
 
 OUTCOME_COLOURS: dict[TrialOutcome, str] = {"passed": "#009e73", "failed": "#d55e00", "abandoned": "#7f7f7f"}
 """Colours that most eyes tell apart (Okabe and Ito)."""
@@ -23,7 +24,7 @@ _SIZE = (6.4, 2.4)
 
 
 def rate_chart(results: Sequence[Result], expert_rate: float | None, pass_fraction: float) -> str:
-    """Draw the rates of trials of one course, setting and vehicle, one after another.
+    """Draw the rates of trials under the same conditions, one after another.
 
     Args:
         results: The trials, at least one.
@@ -60,18 +61,28 @@ def repetition_chart(result: Result) -> str:
     """Draw how long each repetition of a trial took; returns the picture as an `svg` element."""
     figure = Figure(figsize=_SIZE, layout="constrained")
     axes = figure.add_subplot()
-    for faulty, colour, label in ((False, _COMPLETED, "completed"), (True, _FAULT, "not credited")):
+    for label, (colour, hatch) in _BARS.items():
         mine = [
             (number, attempt.duration)
             for number, attempt in enumerate(result.attempts, 1)
-            if (attempt.fault is not None) == faulty
+            if _kind(attempt) == label
         ]
         if mine:
-            axes.bar(*zip(*mine, strict=True), color=colour, label=label, hatch="//" if faulty else None)
+            axes.bar(*zip(*mine, strict=True), color=colour, label=label, hatch=hatch)
     axes.set(xlabel="repetition", ylabel="time [s]", xlim=(0.4, max(10, len(result.attempts)) + 0.6))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     return inline_svg(figure, "Time of each repetition of the latest trial")
+
+
+_BARS = {"completed": (_COMPLETED, None), "not credited": (_FAULT, "//"), "void": ("#bbbbbb", "xx")}
+"""Colour and hatching of a repetition's bar, by what became of it."""
+
+
+def _kind(attempt: Attempt) -> str:
+    if attempt.void:
+        return "void"
+    return "completed" if attempt.fault is None else "not credited"
 
 
 class _Trial(NamedTuple):
@@ -84,6 +95,7 @@ class _Trial(NamedTuple):
 
 
 _COLUMNS: Mapping[str, Callable[[_Trial, ScoringSettings], object]] = {
+    "id": lambda trial, _: trial.result.id,
     "begun": lambda trial, _: trial.result.begun,
     "operator": lambda trial, _: trial.result.operator,
     "vehicle": lambda trial, _: trial.result.vehicle,
@@ -106,6 +118,10 @@ _COLUMNS: Mapping[str, Callable[[_Trial, ScoringSettings], object]] = {
     "faults": lambda trial, _: "; ".join(
         f"{i}: {attempt.fault}" for i, attempt in enumerate(trial.result.attempts, 1) if attempt.fault
     ),
+    "void": lambda trial, _: trial.result.void,
+    "real_time_factor": lambda trial, _: _format(trial.result.real_time_factor),
+    "late_ticks": lambda trial, _: _format(trial.result.late),
+    "delay_s": lambda trial, _: _format(trial.result.delay),
     "pauses": lambda trial, _: trial.result.pauses,
     "conditions": lambda trial, _: "; ".join(
         f"{name}: {value}" for name, value in trial.result.conditions.items()
@@ -115,8 +131,12 @@ _COLUMNS: Mapping[str, Callable[[_Trial, ScoringSettings], object]] = {
 """Columns of the table, and their cells."""
 
 
+def _format(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
 class _EventGroup(NamedTuple):
-    """All trials of one course, setting and vehicle."""
+    """All trials under the same conditions."""
 
     latest: Result
     trials: list[_Trial]
@@ -163,20 +183,21 @@ def report_csv(records: Records, operator: str, settings: ScoringSettings) -> st
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(_COLUMNS)
     for result in records.read(operator).results:
-        trial = _trial(result, records.expert_result(*result.event), settings)
+        trial = _trial(result, records.expert_result(result.event), settings)
         writer.writerow(cell(trial, settings) for cell in _COLUMNS.values())
     return buffer.getvalue()
 
 
 def _groups(records: Records, book: Book, settings: ScoringSettings) -> Iterable[_EventGroup]:
-    """Yield the operator's trials by course, setting and vehicle."""
+    """Yield the operator's trials by their conditions."""
 
-    def place(result: Result) -> tuple[str, float, str]:
-        return result.course, -1.0 if result.setting is None else result.setting, result.vehicle
+    def place(result: Result) -> tuple[str, float, str, tuple[tuple[str, str], ...]]:
+        course, setting, vehicle, others = result.event
+        return course, -1.0 if setting is None else setting, vehicle, others
 
     for _, alike in groupby(sorted(book.results, key=place), key=place):
         results = list(alike)
-        expert = records.expert_result(*results[0].event)
+        expert = records.expert_result(results[0].event)
         yield _EventGroup(
             latest=results[-1],
             trials=[_trial(result, expert, settings) for result in reversed(results)],

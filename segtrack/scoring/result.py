@@ -1,134 +1,16 @@
-"""Result of a trial, the settings of its score, and the reliability and confidence that it shows."""
+"""Result of a trial: repetitions, conditions, rate, and comparison with another's."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
-from scipy.special import bdtr, betaincinv
 
 from segtrack.courses import Kind
-from segtrack.errors import InvalidValueError, finite
-
-SourceStatus = Literal["second hand", "from memory", "own choice"]
-
-_GUIDE = (
-    "Jacoff et al., Guide for Evaluating, Purchasing, and Training with Response Robots Using "
-    "DHS-NIST-ASTM Standard Test Methods, NIST 2014"
-)
-
-
-class NumberSource(NamedTuple):
-    """Source of a number.
-
-    Attributes:
-        text: The source, or the reason.
-        status: `second hand`: read in notes on the source; `from memory`: no source was found;
-            `own choice`: none was looked for.
-    """
-
-    text: str
-    status: SourceStatus
-
-
-SOURCES: Mapping[str, NumberSource] = {
-    "allowed_failures": NumberSource(_GUIDE + ", pp. 11, 17", "second hand"),
-    "reliability": NumberSource(_GUIDE, "second hand"),
-    "confidence": NumberSource(_GUIDE, "second hand"),
-    "pass_fraction": NumberSource("no source was found for a fraction of an expert's rate", "from memory"),
-    "fall_angle": NumberSource("steeper than any slope of the courses", "own choice"),
-    "touch_distance": NumberSource("stiff contacts stop a belt just before the wall", "own choice"),
-}
-"""Sources of the fields of `ScoringSettings`, by name."""
-
-
-@dataclass(frozen=True)
-class ScoringSettings:
-    """Settings of a score. `SOURCES` has the sources of the defaults.
-
-    Attributes:
-        allowed_failures: Failures that still pass, by number of repetitions tried.
-        reliability: Probability of completing a repetition that is to be shown.
-        confidence: Confidence in that reliability.
-        pass_fraction: Rate of a trained operator over an expert's, on the same course, setting and vehicle.
-        fall_angle: Roll or pitch beyond which a vehicle has fallen [rad].
-        touch_distance: A wall nearer to the vehicle than this is touched [m].
-    """
-
-    allowed_failures: Mapping[int, int] = field(
-        default_factory=lambda: MappingProxyType({10: 0, 20: 1, 30: 3})
-    )
-    reliability: float = 0.8
-    confidence: float = 0.8
-    pass_fraction: float = 0.8
-    fall_angle: float = math.radians(75)
-    touch_distance: float = 0.003
-
-    def __post_init__(self) -> None:
-        """Check.
-
-        Raises:
-            InvalidValueError: A number outside its range.
-        """
-        for name in ("reliability", "confidence"):
-            if not 0 < finite(name, getattr(self, name)) < 1:
-                raise InvalidValueError(name, "in (0, 1)", getattr(self, name))
-        for name, unit in (("pass_fraction", ""), ("fall_angle", " [rad]"), ("touch_distance", " [m]")):
-            if finite(f"{name}{unit}", getattr(self, name)) < 0:
-                raise InvalidValueError(f"{name}{unit}", "at least 0", getattr(self, name))
-        if not self.allowed_failures or any(
-            not 0 <= failures < tried for tried, failures in self.allowed_failures.items()
-        ):
-            expected = "fewer failures than repetitions, at least once"
-            raise InvalidValueError("allowed_failures", expected, dict(self.allowed_failures))
-
-
-def shown_reliability(completed: int, failed: int, confidence: float) -> float:
-    """Return the reliability that is shown with a confidence.
-
-    The largest r for which at most `failed` failures in as many tries have a probability of at most
-    1 - confidence wherever the true reliability is below r: the one-sided limit of Clopper and Pearson.
-
-    Args:
-        completed: Completed repetitions.
-        failed: Failed repetitions.
-        confidence: Confidence, range (0, 1).
-
-    Raises:
-        InvalidValueError: A negative number of repetitions, or a confidence outside (0, 1).
-    """
-    _check(completed, failed, "confidence", confidence)
-    return float(betaincinv(completed, failed + 1, 1 - confidence)) if completed else 0.0
-
-
-def shown_confidence(completed: int, failed: int, reliability: float) -> float:
-    """Return the confidence with which a reliability is shown.
-
-    The probability that a vehicle and operator of just this reliability would have failed more often.
-
-    Args:
-        completed: Completed repetitions.
-        failed: Failed repetitions.
-        reliability: Reliability, range (0, 1).
-
-    Raises:
-        InvalidValueError: A negative number of repetitions, or a reliability outside (0, 1).
-    """
-    _check(completed, failed, "reliability", reliability)
-    tried = completed + failed
-    return 1 - float(bdtr(failed, tried, 1 - reliability)) if tried else 0.0
-
-
-def _check(completed: int, failed: int, name: str, probability: float) -> None:
-    if completed < 0 or failed < 0:
-        raise InvalidValueError("completed and failed", "at least 0", (completed, failed))
-    if not 0 < probability < 1:
-        raise InvalidValueError(name, "in (0, 1)", probability)
-
+from segtrack.errors import InvalidValueError
+from segtrack.scoring.settings import shown_confidence, shown_reliability
 
 Fault = Literal["touched a wall", "fell", "off course", "asked for help", "out of time"]
 TrialOutcome = Literal["passed", "failed", "abandoned"]
@@ -148,6 +30,49 @@ class Attempt(_Record):
     """Duration on the trial's clock [s]."""
     fault: Fault | None = None
     """Fault that ended it; None if it was completed."""
+    elapsed: _Time | None = None
+    """Time that it took on the wall [s]; None if the simulation was not watched in real time."""
+    void: bool = False
+    """True if the simulation was too slow: it neither counts as completed nor as failed."""
+
+    @property
+    def real_time_factor(self) -> float | None:
+        """Simulated over elapsed time; None if the simulation was not watched in real time."""
+        return self.duration / self.elapsed if self.elapsed else None
+
+
+class TrialConditions(NamedTuple):
+    """Conditions that a rate depends on besides the operator: trials that differ in one are not compared.
+
+    Attributes:
+        course: Name of the course.
+        setting: Setting of the course, in its unit; None if it has none.
+        vehicle: Name of the vehicle.
+        others: Names and values, by name: engine, track model, soil, link, ...
+    """
+
+    course: str
+    setting: float | None
+    vehicle: str
+    others: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(
+        cls, course: str, setting: float | None, vehicle: str, others: Mapping[str, str]
+    ) -> TrialConditions:
+        """Return conditions without those that do not matter."""
+        named = {name: value for name, value in others.items() if name not in _WITHOUT_EFFECT}
+        return cls(course, setting, vehicle, tuple(sorted(named.items())))
+
+    def __str__(self) -> str:
+        """Return them in words."""
+        setting = "" if self.setting is None else f" at {self.setting:g}"
+        others = "".join(f", {name.replace('_', ' ')} {value}" for name, value in self.others)
+        return f"{self.course}{setting} with {self.vehicle}{others}"
+
+
+_WITHOUT_EFFECT = ("seed",)
+"""Conditions that no rate depends on."""
 
 
 class Result(_Record):
@@ -180,21 +105,39 @@ class Result(_Record):
     """Other conditions by name: engine, soil, delays, ..."""
     recording: str | None = None
     """Name of the file that the trial was recorded to."""
+    id: str = ""
+    """Lasting name of the trial, unlike all others."""
+    late: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Fraction of ticks that ended late; None if the simulation was not watched in real time."""
+    delay: _Time | None = None
+    """Time from controls to the picture of what they did, not exceeded in 95 % [s]; None if unknown."""
 
     @property
     def completed(self) -> int:
         """Number of repetitions that are credited."""
-        return sum(attempt.fault is None for attempt in self.attempts)
+        return count_completed(self.attempts)
 
     @property
     def failed(self) -> int:
         """Number of repetitions that a fault ended."""
-        return len(self.attempts) - self.completed
+        return count_failed(self.attempts)
+
+    @property
+    def void(self) -> int:
+        """Number of repetitions that do not count, since the simulation was too slow."""
+        return sum(attempt.void for attempt in self.attempts)
+
+    @property
+    def real_time_factor(self) -> float | None:
+        """Simulated over elapsed time of all repetitions; None if it was not watched in real time."""
+        watched = [attempt for attempt in self.attempts if attempt.elapsed]
+        elapsed = math.fsum(attempt.elapsed or 0.0 for attempt in watched)
+        return math.fsum(attempt.duration for attempt in watched) / elapsed if watched else None
 
     @property
     def rate(self) -> float:
         """Repetitions a minute on an obstacle, metres a minute on a terrain."""
-        return rate(self.kind, self.completed, self.distance, self.elapsed)
+        return rate(self.kind, self.attempts, self.distance, self.elapsed)
 
     @property
     def rate_unit(self) -> str:
@@ -210,18 +153,41 @@ class Result(_Record):
         return shown_confidence(self.completed, self.failed, reliability)
 
     @property
-    def event(self) -> tuple[str, float | None, str]:
-        """Course, setting and vehicle, which a rate depends on besides the operator."""
-        return self.course, self.setting, self.vehicle
+    def event(self) -> TrialConditions:
+        """Conditions that a rate depends on besides the operator."""
+        return TrialConditions.of(self.course, self.setting, self.vehicle, self.conditions)
 
 
 RATE_UNITS: Mapping[Kind, str] = {"obstacle": "1/min", "terrain": "m/min"}
 
 
-def rate(kind: Kind, completed: int, distance: float, elapsed: float) -> float:
-    """Return repetitions [1/min] or metres a minute [m/min] by a course's kind; 0 before the clock runs."""
-    done = completed * (distance if kind == "terrain" else 1.0)
-    return 60 * done / elapsed if elapsed > 0 else 0.0
+def count_completed(attempts: Sequence[Attempt]) -> int:
+    """Return the number of repetitions that are credited."""
+    return sum(attempt.fault is None and not attempt.void for attempt in attempts)
+
+
+def count_failed(attempts: Sequence[Attempt]) -> int:
+    """Return the number of repetitions that a fault ended."""
+    return sum(attempt.fault is not None and not attempt.void for attempt in attempts)
+
+
+def void_time(attempts: Sequence[Attempt]) -> float:
+    """Return the time of the repetitions that do not count [s]."""
+    return math.fsum(attempt.duration for attempt in attempts if attempt.void)
+
+
+def rate(kind: Kind, attempts: Sequence[Attempt], distance: float, elapsed: float) -> float:
+    """Return repetitions [1/min] or metres a minute [m/min] by a course's kind; 0 before the clock runs.
+
+    Args:
+        kind: Kind of the course.
+        attempts: Repetitions so far; void ones and their time do not count.
+        distance: Nominal length of a repetition's path [m].
+        elapsed: Time on the trial's clock [s].
+    """
+    done = count_completed(attempts) * (distance if kind == "terrain" else 1.0)
+    counted = elapsed - void_time(attempts)
+    return 60 * done / counted if counted > 0 else 0.0
 
 
 class ExpertComparison(NamedTuple):
@@ -239,13 +205,13 @@ class ExpertComparison(NamedTuple):
 
 
 def compare(result: Result, expert: Result, pass_fraction: float) -> ExpertComparison:
-    """Compare a trial with an expert's on the same course, setting and vehicle.
+    """Compare a trial with an expert's under the same conditions.
 
     Raises:
         InvalidValueError: They differ, or the expert completed nothing.
     """
     if result.event != expert.event:
-        raise InvalidValueError("an expert's course, setting and vehicle", f"{result.event}", expert.event)
+        raise InvalidValueError("an expert's trial", f"of {result.event}", str(expert.event))
     if expert.rate <= 0:
         raise InvalidValueError("an expert's rate", "above 0", expert.rate)
     fraction = result.rate / expert.rate

@@ -2,49 +2,27 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from segtrack.courses import Course
 from segtrack.errors import InvalidValueError, NotReadyError, finite
-from segtrack.scoring.result import RATE_UNITS, Attempt, Fault, Result, ScoringSettings, TrialOutcome, rate
+from segtrack.scoring.result import (
+    RATE_UNITS,
+    Attempt,
+    Fault,
+    Result,
+    TrialOutcome,
+    count_completed,
+    count_failed,
+    rate,
+    void_time,
+)
+from segtrack.scoring.settings import ScoringSettings
+from segtrack.scoring.situation import Pace, Situation, TrialEvent
 
 State = Literal["running", "paused", "passed", "failed", "abandoned"]
-
-
-@dataclass(frozen=True)
-class Situation:
-    """Situation of a vehicle, as a trial needs it.
-
-    Attributes:
-        time: Simulated time, never going back [s].
-        position: Origin of the body frame in the world (3,) [m].
-        roll: Roll about the body's x axis [rad].
-        pitch: Body's x axis above the horizontal [rad].
-        touching_wall: True while a wall is touched.
-    """
-
-    time: float
-    position: tuple[float, float, float]
-    roll: float = 0.0
-    pitch: float = 0.0
-    touching_wall: bool = False
-
-
-@dataclass(frozen=True)
-class TrialEvent:
-    """Event of a trial.
-
-    Attributes:
-        clock: Time on the trial's clock [s].
-        kind: Kind of event.
-        text: Description.
-    """
-
-    clock: float
-    kind: Literal["gate", "repetition", "fault", "restart", "pause", "level", "end"]
-    text: str
 
 
 class Trial:
@@ -53,7 +31,8 @@ class Trial:
     One repetition is passing all gates in their order. A fault ends a repetition without credit and pauses
     the clock until `restart`, when the vehicle is back at the start. The trial is passed as soon as the
     failures are few enough for the repetitions tried (none in 10, else one in 20, else three in 30), goes on
-    where more repetitions can make up for them, and has failed where none can.
+    where more repetitions can make up for them, and has failed where none can. A repetition in which the
+    simulation was slower than real time is void: it is run again, and its time does not count.
 
     Attributes:
         course: Course that is driven.
@@ -63,8 +42,9 @@ class Trial:
         settings: Settings of the score.
         state: `running`, `paused` by a fault, or how it ended.
         clock: Time in which the trial ran [s].
-        attempts: Repetitions so far, completed and not.
+        attempts: Repetitions so far, completed, not completed, and void.
         events: Events so far.
+        id: Lasting name of the trial.
     """
 
     def __init__(
@@ -90,20 +70,29 @@ class Trial:
         self.clock = 0.0
         self.attempts: list[Attempt] = []
         self.events: list[TrialEvent] = []
+        self.id = secrets.token_hex(6)
         self._levels = [level for level in levels if level <= repetitions]
         self._time: float | None = None
+        self._wall_clock: float | None = None
+        self._pace = Pace()
+        self._ticks = self._late = 0
         self._begun = 0.0
         self._gate = 0
 
     @property
     def completed(self) -> int:
         """Number of credited repetitions."""
-        return sum(attempt.fault is None for attempt in self.attempts)
+        return count_completed(self.attempts)
 
     @property
     def failures(self) -> int:
         """Number of repetitions that a fault ended."""
-        return len(self.attempts) - self.completed
+        return count_failed(self.attempts)
+
+    @property
+    def slow(self) -> bool:
+        """True if the repetition under way is void unless the simulation makes up for its delay."""
+        return self.state == "running" and self._pace.is_below(self.settings.real_time_factor)
 
     @property
     def next_gate(self) -> int:
@@ -113,7 +102,7 @@ class Trial:
     @property
     def rate(self) -> float:
         """Credited repetitions [1/min], or the metres of them a minute [m/min], by the course's kind."""
-        return rate(self.course.kind, self.completed, self.course.distance, self.clock)
+        return rate(self.course.kind, self.attempts, self.course.distance, self.clock)
 
     def update(self, situation: Situation) -> list[TrialEvent]:
         """Judge the vehicle's situation; returns what happened. Nothing happens unless the trial runs.
@@ -128,7 +117,10 @@ class Trial:
             if time < self._time:
                 raise InvalidValueError("time of the situation [s]", f"at least {self._time}", time)
             self.clock += time - self._time
-        self._time = time
+            if self._wall_clock is not None and situation.wall_clock is not None:
+                self._pace.add(time - self._time, situation.wall_clock - self._wall_clock)
+                self._ticks, self._late = self._ticks + 1, self._late + situation.late
+        self._time, self._wall_clock = time, situation.wall_clock
         seen = len(self.events)
         fault = self._fault(situation)
         if fault is not None:
@@ -158,12 +150,13 @@ class Trial:
         if self.state != "paused":
             raise NotReadyError("restart", f"the trial is {self.state}")
         self.state, self._time = "running", None
-        return [self._tell("restart", f"repetition {len(self.attempts) + 1} begins at the start")]
+        return [self._tell("restart", f"repetition {self._tried + 1} begins at the start")]
 
     def note_pause(self) -> list[TrialEvent]:
         """Note that the simulation is paused, which gives time to think; nothing unless the trial runs."""
         if self.state != "running":
             return []
+        self._wall_clock = None
         return [self._tell("pause", "the simulation was paused")]
 
     def abandon(self) -> list[TrialEvent]:
@@ -177,20 +170,21 @@ class Trial:
         return [self._end("abandoned", "abandoned")]
 
     def result(
-        self, begun: str, conditions: Mapping[str, str] | None = None, recording: str | None = None
+        self,
+        begun: str,
+        conditions: Mapping[str, str] | None = None,
+        recording: str | None = None,
+        delay: float | None = None,
     ) -> Result:
-        """Return the result.
+        """Return the result: that of a trial which is abandoned now, if it has not ended.
 
         Args:
             begun: Date and time, ISO 8601.
             conditions: Other conditions by name.
             recording: Name of the file that it was recorded to.
-
-        Raises:
-            NotReadyError: It has not ended.
+            delay: Time from controls to picture, not exceeded in 95 % [s].
         """
-        if self.state == "running" or self.state == "paused":
-            raise NotReadyError("give a trial's result", f"the trial is {self.state}")
+        outcome: TrialOutcome = "abandoned" if self.state in ("running", "paused") else self.state
         setting = self.course.setting
         return Result(
             operator=self.operator,
@@ -205,11 +199,14 @@ class Trial:
             repetitions=self.repetitions,
             attempts=tuple(self.attempts),
             elapsed=self.clock,
-            outcome=self.state,
+            outcome=outcome,
             pauses=sum(event.kind == "pause" for event in self.events),
             begun=begun,
             conditions=dict(conditions or {}),
             recording=recording,
+            id=self.id,
+            late=self._late / self._ticks if self._ticks else None,
+            delay=delay,
         )
 
     def summary(self) -> dict[str, Any]:
@@ -230,7 +227,7 @@ class Trial:
     def _fault(self, situation: Situation) -> Fault | None:
         """Return the worst present fault."""
         limit, steepest = self.course.time_limit, self.settings.fall_angle
-        if limit is not None and self.clock >= limit:
+        if limit is not None and self.clock - void_time(self.attempts) >= limit:
             return "out of time"
         if max(abs(situation.roll), abs(situation.pitch)) > steepest or (
             situation.position[2] < self.course.lowest
@@ -246,17 +243,30 @@ class Trial:
         if self._gate == len(self.course.gates):
             self._end_attempt(None)
 
+    @property
+    def _tried(self) -> int:
+        """Number of repetitions that count."""
+        return self.completed + self.failures
+
     def _end_attempt(self, fault: Fault | None) -> None:
-        duration = self.clock - self._begun
-        self.attempts.append(Attempt(begun=self._begun, duration=duration, fault=fault))
-        self._begun, self._gate = self.clock, 0
-        tried = len(self.attempts)
-        if fault is None:
-            self._tell("repetition", f"repetition {tried} completed in {duration:.1f} s")
+        duration, pace, void = self.clock - self._begun, self._pace, self.slow
+        elapsed = pace.elapsed if pace.measured else None
+        number = self._tried + 1
+        self.attempts.append(
+            Attempt(begun=self._begun, duration=duration, fault=fault, elapsed=elapsed, void=void)
+        )
+        self._begun, self._gate, self._pace = self.clock, 0, Pace()
+        if void:
+            factor = pace.simulated / pace.elapsed
+            self._tell("void", f"repetition {number} is void, run it again: real-time factor {factor:.2f}")
+        elif fault is None:
+            self._tell("repetition", f"repetition {number} completed in {duration:.1f} s")
         else:
-            self._tell("fault", f"repetition {tried} not credited: {fault}")
+            self._tell("fault", f"repetition {number} not credited: {fault}")
+        if fault is not None:
             self.state = "paused"
-        self._judge(tried, out_of_time=fault == "out of time")
+        if not void:
+            self._judge(number, out_of_time=fault == "out of time")
 
     def _judge(self, tried: int, out_of_time: bool) -> None:
         """End the trial if the rules do, after so many repetitions."""

@@ -104,7 +104,7 @@ def _serve(pipe: Connection, folder: Path) -> None:
         try:
             asyncio.run(serve_until_told())
         finally:
-            station.simulation.close()
+            station.close()
 
 
 async def _measure(

@@ -46,21 +46,16 @@ def _finite(values: dict[str, float]) -> dict[str, float | None]:
     return {name: value if math.isfinite(value) else None for name, value in values.items()}
 
 
-_REACH = 0.005
-"""Distance over which the ground's slope is taken [m]."""
-
-
 def read_contact_forces(session: DriveSession) -> NDArray[np.float64]:
     """Return contact points and forces on the tracks, in the world (c, 6) [m, N]; models may have none.
 
-    A chain's forces are normal to its shoes. A belt's are friction, and the normal force along the normal
-    of the ground's surface below, which is taken from its heights: beside a wall that is an approximation.
+    A chain's forces are normal to its shoes.
     """
-    loads = [_of_track(session, track) for track in session.robot.tracks.values()]
+    loads = [_of_track(track) for track in session.robot.tracks.values()]
     return np.concatenate([np.empty((0, 6)), *loads])
 
 
-def _of_track(session: DriveSession, track: Track) -> NDArray[np.float64]:
+def _of_track(track: Track) -> NDArray[np.float64]:
     if track.has_chain:
         chain = track.read_chain()
         outwards = Rotation.from_quat(chain.orientations).as_matrix()[:, :, 2]
@@ -71,17 +66,4 @@ def _of_track(session: DriveSession, track: Track) -> NDArray[np.float64]:
         belt = track.read_grousers()
     except NotReadyError:
         return np.empty((0, 6))
-    forces = belt.tangential_force + belt.normal_force[:, None] * _normals(session, belt.points)
-    return np.hstack([belt.points, forces])
-
-
-def _normals(session: DriveSession, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return normals of the ground's surface at points (n, 3)."""
-    x, y = points[:, 0], points[:, 1]
-    height = session.world.height
-    along = (height(x + _REACH, y) - height(x - _REACH, y)) / (2 * _REACH)
-    across = (height(x, y + _REACH) - height(x, y - _REACH)) / (2 * _REACH)
-    normals = np.stack([-along, -across, np.ones(len(points))], axis=1)
-    upright = np.isfinite(normals).all(axis=1, keepdims=True)
-    normals = np.where(upright, normals, (0.0, 0.0, 1.0))
-    return normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    return np.hstack([belt.points, belt.force])

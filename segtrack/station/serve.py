@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
+from filelock import FileLock, Timeout
 
-from segtrack.errors import AddressError, InvalidValueError
+from segtrack.errors import AddressError, FileAccessError, InvalidValueError
 from segtrack.station.simulation.process import SimulationProcess
 from segtrack.station.web.app import create_app
 from segtrack.station.web.catalogue import Catalogue, Library
@@ -73,7 +74,12 @@ class Station:
         library = Library(options.folder)
         self.link = origins[0] + ("" if token is None else f"/?token={token}")
         self._listening = listening
-        self.simulation = SimulationProcess(library.recordings_folder)
+        self._lock = FileLock(library.folder.path / ".lock", timeout=0)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise FileAccessError("use", library.folder.path, "another station does: give --folder") from None
+        self.simulation = SimulationProcess(library.folder)
         self.hub = Hub(self.simulation, catalogue, library)
         app = create_app(self.hub, origins=frozenset(origins), token=token)
         self.server = uvicorn.Server(
@@ -97,7 +103,12 @@ class Station:
         try:
             self.server.run(sockets=[self._listening])
         finally:
-            self.simulation.close()
+            self.close()
+
+    def close(self) -> None:
+        """End the simulation; what its trial came to is kept."""
+        self.hub.close()
+        self._lock.release()
 
 
 def serve_station(options: StationOptions, *, browser: bool, started: Callable[[str], None]) -> None:

@@ -14,6 +14,7 @@ from segtrack.scoring import (
     Records,
     Result,
     ScoringSettings,
+    TrialConditions,
     check_operator,
     report_csv,
     report_html,
@@ -43,6 +44,7 @@ def result(operator="Ada", seconds=10.0, faults=(), **changes):
         elapsed=(10 + len(faulty)) * seconds,
         outcome="passed",
         begun="2026-01-02T10:00:00+00:00",
+        id="0123456789ab",
     ).model_copy(update=changes)
 
 
@@ -153,27 +155,27 @@ def test_folder_that_is_a_file_is_said(tmp_path):
 
 
 def test_expert_is_the_one_named_at_the_fastest_passed_trial(records):
-    event = ("step", 0.2, "quince")
+    event = TrialConditions("step", 0.2, "quince")
     for seconds in (12.0, 8.0, 9.0):
         records.add(result("Eve", seconds))
     records.add(result("Eve", 1.0, outcome="failed"))
     for setting in (0.1, 0.3):
         records.add(result("Eve", 1.0, setting=setting))
     records.add(result("Max", 5.0))
-    assert records.expert_result(*event) is None
-    records.name_expert("Eve", *event)
-    assert records.expert_result(*event) == result("Eve", 8.0)
-    records.name_expert("Max", *event)
-    assert records.expert_result(*event) == result("Max", 5.0)
+    assert records.expert_result(event) is None
+    records.name_expert("Eve", event)
+    assert records.expert_result(event) == result("Eve", 8.0)
+    records.name_expert("Max", event)
+    assert records.expert_result(event) == result("Max", 5.0)
     with pytest.raises(InvalidValueError) as error:
-        records.name_expert("Eve", "step", 0.4, "quince")
+        records.name_expert("Eve", TrialConditions("step", 0.4, "quince"))
     assert str(error.value) == "an expert must be one who passed step at 0.4 with quince, got 'Eve'"
 
 
 @pytest.fixture
 def told(records):
     records.add(result("Eve", 8.0))
-    records.name_expert("Eve", "step", 0.2, "quince")
+    records.name_expert("Eve", TrialConditions("step", 0.2, "quince"))
     records.add(result(faults=("fell", "touched a wall"), pauses=2, conditions={"delay": "<b>200</b> ms"}))
     records.add(result(seconds=9.0))
     records.add(result(setting=None, setting_name=None, setting_unit=None, kind="terrain", attempts=()))
@@ -196,7 +198,7 @@ def test_damaged_list_of_experts_is_said(told):
     path = told.folder / "experts.json"
     path.write_text("[{")
     with pytest.raises(FileAccessError) as error:
-        told.expert_result("step", 0.2, "quince")
+        told.expert_result(TrialConditions("step", 0.2, "quince"))
     assert str(error.value).startswith(f"cannot read {path}: Invalid JSON: EOF while parsing")
 
 
@@ -224,13 +226,13 @@ def test_html_needs_nothing_else_and_escapes_what_people_wrote(told):
     assert "&lt;b&gt;200&lt;/b&gt; ms" in page
     assert "<b>" not in page
     assert "Ada.jsonl:4: Invalid JSON" in page
-    assert "Expert: Eve, 7.50 1/min" in page
+    assert "Expert under the same conditions: Eve, 7.50 1/min" in page
     assert "repetition 2, at 20 s: touched a wall" in page
     assert page.count("pauses: ") == 1
     assert "pauses: 2" in page
     assert "modelled on" in page
     assert "compliant" not in page
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 5  # A delayed link is another condition
     body = re.sub(r"<meta[^>]*>|<!doctype html>", "", page).replace("&ndash;", "-")
     ElementTree.fromstring(re.sub(r"(<(?:img|br)[^>]*)>", r"\1/>", body))  # Every tag is closed.
 

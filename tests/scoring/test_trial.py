@@ -8,7 +8,7 @@ import scipy.stats
 from segtrack.courses import Course, Setting, Start, Zone
 from segtrack.errors import InvalidValueError, NotReadyError
 from segtrack.scoring import ScoringSettings, Situation, Trial, compare
-from segtrack.scoring.result import shown_confidence, shown_reliability
+from segtrack.scoring.settings import shown_confidence, shown_reliability
 
 HEIGHT = Setting("height", "m", (0.1, 0.2, 0.3), 0.2)
 
@@ -254,7 +254,6 @@ def test_summary_counts_and_tells():
             lambda: Drive().go(0.0, seconds=math.nan),
             "time of the situation [s] must be a finite number, got nan",
         ),
-        (lambda: Drive().trial.result("now"), "cannot give a trial's result: the trial is running"),
         (lambda: Drive().trial.restart(), "cannot restart: the trial is running"),
         (lambda: ScoringSettings(reliability=1.0), "reliability must be in (0, 1), got 1.0"),
         (lambda: ScoringSettings(confidence=-0.1), "confidence must be in (0, 1), got -0.1"),
@@ -314,6 +313,58 @@ def test_operator_is_compared_by_rate():
     with pytest.raises(InvalidValueError) as error:
         compare(result(8.0, vehicle="packbot"), expert, 0.8)
     assert str(error.value) == (
-        "an expert's course, setting and vehicle must be ('there-and-back', 0.2, 'packbot'), "
-        "got ('there-and-back', 0.2, 'quince')"
+        "an expert's trial must be of there-and-back at 0.2 with packbot, "
+        "got 'there-and-back at 0.2 with quince'"
     )
+    with pytest.raises(InvalidValueError, match="with quince, soil sand, got 'there-and-back at 0.2"):
+        compare(result(8.0, conditions={"soil": "sand"}), expert, 0.8)
+    assert compare(result(8.0, conditions={"seed": "3"}), expert, 0.8).passed
+
+
+def paced(drive, factor, seconds=10.0, ticks=100, **where):
+    """Let wall time pass besides: simulated over elapsed time is `factor`."""
+    for _ in range(ticks):
+        drive.wall += seconds / ticks / factor
+        drive.go(0.0, seconds=seconds / ticks, wall_clock=drive.wall, **where)
+
+
+@pytest.mark.parametrize(("factor", "void"), [(1.0, False), (0.99, False), (0.97, True), (0.1, True)])
+def test_a_repetition_of_a_slow_simulation_is_void_and_run_again(factor, void):
+    drive = Drive(10)
+    drive.wall = 100.0
+    drive.go(0.0, seconds=0.0, wall_clock=drive.wall)
+    paced(drive, factor)
+    assert drive.trial.slow == void
+    drive.go(2.0, seconds=0.0, wall_clock=drive.wall)
+    drive.go(0.0, seconds=0.0, wall_clock=drive.wall)
+    assert (drive.trial.completed, drive.trial.failures) == (int(not void), 0)
+    result = drive.trial.result("now")
+    assert (result.completed, result.void) == (int(not void), int(void))
+    assert result.real_time_factor == pytest.approx(factor, abs=2e-3)
+    clock = drive.trial.clock
+    paced(drive, 1.0)
+    drive.go(2.0, seconds=0.0, wall_clock=drive.wall)
+    drive.go(0.0, seconds=0.0, wall_clock=drive.wall)
+    assert drive.trial.completed == 2 - void
+    # The time of a void repetition does not count either.
+    counted = drive.trial.clock - (clock if void else 0.0)
+    assert drive.trial.rate == pytest.approx(60 * (2 - void) / counted)
+
+
+def test_a_fault_of_a_slow_simulation_is_no_failure_and_a_short_delay_voids_nothing():
+    drive = Drive(10)
+    drive.wall = 0.0
+    drive.go(0.0, seconds=0.0, wall_clock=0.0)
+    paced(drive, 0.5, seconds=0.05, ticks=5)  # 0.05 s behind: the next ticks make up for that.
+    assert not drive.trial.slow
+    paced(drive, 0.5, seconds=1.0)
+    drive.trial.ask_help()
+    assert (drive.trial.state, drive.trial.failures) == ("paused", 0)
+    assert [event.kind for event in drive.trial.events] == ["void"]
+    drive.trial.restart()
+    drive.go(0.0, seconds=0.0, wall_clock=drive.wall)
+    drive.trial.note_pause()
+    drive.wall += 100.0  # An instructor explains.
+    drive.go(0.0, seconds=0.0, wall_clock=drive.wall)
+    paced(drive, 1.0)
+    assert not drive.trial.slow

@@ -170,13 +170,19 @@ def test_a_trial_is_scored_recorded_replayed_and_reported(station):
 def test_a_simulation_that_dies_is_reported_and_started_anew(station):
     driver = Client(station, "driver")
     driver.until(lambda c: c.status is not None)
+    driver.send(protocol.TrialRequest(action="begin", operator="Eve", repetitions=30))
+    driver.until(lambda c: c.status["trial"] is not None)
+    driver.send(protocol.TrialRequest(action="help", operator="Eve", repetitions=30))
+    driver.until(lambda c: c.status["trial"]["failures"] == 1)
     os.kill(station.simulation.pid, signal.SIGKILL)
-    driver.until(lambda c: c.status["run"] == "failed")
-    assert driver.status["reason"] == "the simulation's process ended with code -9"
+    driver.until(lambda c: c.status["reason"])
+    assert driver.status["reason"] == "the simulation's process ended with code -9; it is built again"
+    driver.until(lambda c: c.status["run"] == "ready", limit=60.0)
+    assert driver.status["message"] == "Eve: recovered, 0 completed"
+    assert "asked for help" in httpx.get(station.link + "/station/report/Eve").text
     setup = protocol.Setup(vehicle="quince", course="okada-step", payload=5.0)
     driver.send(protocol.Configure(setup=setup))
-    driver.until(lambda c: c.status["run"] == "ready", limit=60.0)
-    assert driver.status["setup"]["payload"] == 5.0
+    driver.until(lambda c: (c.status["run"], c.status["setup"]["payload"]) == ("ready", 5.0), limit=60.0)
     driver.send(protocol.RunRequest(action="start"))
     driver.hold(())
     driver.until(moves, keys=("KeyW",))

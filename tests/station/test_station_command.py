@@ -103,3 +103,14 @@ def test_a_station_is_opened_under_its_own_address_and_the_origins_given():
     for wrong in ("a:80", "ftp://a", "http://a/path", "http://"):
         with pytest.raises(InvalidValueError):
             _origins(options("127.0.0.1", wrong), 80)
+
+
+def test_two_stations_share_no_folder(tmp_path):
+    with listen("127.0.0.1", 0) as first, listen("127.0.0.1", 0) as second:
+        named = StationOptions("127.0.0.1", 0, (), None, None, tmp_path)
+        station = Station(named, first)
+        try:
+            with pytest.raises(FileAccessError, match="another station does: give --folder$"):
+                Station(named, second)
+        finally:
+            station.close()

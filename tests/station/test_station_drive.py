@@ -1,5 +1,8 @@
 """What happens in a tick of the simulation's process: commands, trials, contact loads and failures."""
 
+import math
+import time
+
 import numpy as np
 import pytest
 
@@ -8,14 +11,18 @@ pytest.importorskip("mcap", reason="of an extra")
 from segtrack.errors import NotReadyError
 from segtrack.recording.recording import Recording
 from segtrack.recording.setup import Command, DriveSetup
+from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import Flag
+from segtrack.station.simulation import loads
 from segtrack.station.simulation.drive import StationDrive
 from segtrack.station.simulation.exchange import SetTrial, StampedCommand, TrialEnded, TrialReport
 
 
 @pytest.fixture
 def drive(tmp_path):
-    drive = StationDrive(DriveSetup(vehicle="quince", course="okada-step", time_step=0.002), 1, tmp_path)
+    drive = StationDrive(
+        DriveSetup(vehicle="quince", course="okada-step", time_step=0.002), 1, StationFolder(tmp_path)
+    )
     yield drive
     drive.close()
 
@@ -25,7 +32,7 @@ def run(drive, ticks, left=0.0, right=0.0, **changed):
         now = drive.session.time
         stamp = dict(scene=1, came=now, client_time=1.0, e_stop=False) | changed
         drive.tick(StampedCommand(**stamp, command=Command(left, right)), now)
-    return drive.state(drive.session.time, 1.0, 0.0, False)
+    return drive.state(drive.session.time, 1.0, 0.0)
 
 
 def test_a_fresh_command_moves_the_vehicle_and_an_old_one_stops_it(drive):
@@ -67,7 +74,7 @@ def test_going_back_in_a_trial_gives_the_repetition_up(drive):
     drive.restart()
     (report,) = drive.reports()
     assert (report.fields["failures"], report.fields["paused"]) == (1, None)
-    assert drive.state(0.0, 1.0, 0.0, False).flags & Flag.TRIAL
+    assert drive.state(0.0, 1.0, 0.0).flags & Flag.TRIAL
 
 
 def test_a_trial_that_is_over_has_its_recording_closed_and_listed(drive, tmp_path):
@@ -76,7 +83,7 @@ def test_a_trial_that_is_over_has_its_recording_closed_and_listed(drive, tmp_pat
     drive.set_trial(SetTrial("help", "Ann", 10, {}))  # None of 10 may fail.
     ended, recorded = drive.reports()[-2:]
     assert (ended.result.outcome, ended.result.recording) == ("failed", recorded.name)
-    recording = Recording.open(tmp_path / f"{recorded.name}.mcap")
+    recording = Recording.open(tmp_path / "recordings" / f"{recorded.name}.mcap")
     assert (recording.damaged, recording.events[-1].details["what"]) == (None, "end")
 
 
@@ -87,8 +94,70 @@ def test_what_no_trial_can_do_is_refused(drive):
 
 def test_contact_loads_carry_the_vehicle(drive):
     run(drive, 100)
-    loads = drive.state(0.0, 1.0, 0.0, True).contacts
+    drive.loads.wanted = True
+    drive.loads.update(1.0)
+    state = drive.state(time.monotonic(), 1.0, 0.0)
     weight = drive.session.robot.mass * 9.81
-    assert loads[:, 3:].sum(axis=0) == pytest.approx([0.0, 0.0, weight], abs=0.02 * weight)
-    assert loads[:, 2] == pytest.approx(np.zeros(len(loads)), abs=0.005)
-    assert drive.state(0.0, 1.0, 0.0, False).contacts.shape == (0, 6)
+    assert state.contacts[:, 3:].sum(axis=0) == pytest.approx([0.0, 0.0, weight], abs=0.02 * weight)
+    assert state.contacts[:, 2] == pytest.approx(np.zeros(len(state.contacts)), abs=0.005)
+    assert state.flags & Flag.CONTACTS
+
+
+def test_contact_loads_are_read_in_time_that_is_left_and_not_shown_when_old(drive, monkeypatch):
+    read = []
+
+    def slowly(session):
+        read.append(session)
+        time.sleep(0.02)
+        return np.ones((1, 6))
+
+    monkeypatch.setattr(loads, "read_contact_forces", slowly)
+    monkeypatch.setattr(loads, "LOADS_PERIOD", 0.0)
+    drive.loads.update(1.0)
+    assert not read  # Nobody looks.
+    drive.loads.wanted = True
+    drive.loads.update(0.0)  # It is not known yet that it takes long.
+    for _ in range(5):
+        drive.loads.update(0.01)
+    assert len(read) == 1
+    drive.loads.update(1.0)
+    assert len(read) == 2
+    now = time.monotonic()
+    assert len(drive.state(now, 1.0, 0.0).contacts) == 1
+    old = drive.state(now + loads.STALE, 1.0, 0.0)
+    assert (len(old.contacts), old.flags & Flag.CONTACTS) == (0, 0)
+
+
+def test_a_trial_is_kept_as_far_as_it_has_come(drive, tmp_path):
+    """What a process that is killed leaves behind, taken up by the next."""
+    drive.set_trial(SetTrial("begin", "Ann", 30, {"engine": "native"}))
+    run(drive, 10)
+    drive.set_trial(SetTrial("help", "Ann", 30, {}))
+    records = StationFolder(tmp_path).records
+    (result,), problems = records.recover()
+    assert (result.outcome, result.failed, problems) == ("abandoned", 1, ())
+    assert result.recording == drive.session.recorder.path.stem
+    assert records.read("Ann").results == (result,)
+    assert records.recover() == ((), ())
+
+
+def test_a_repetition_of_a_slow_simulation_is_void_and_flagged(drive):
+    drive.set_trial(SetTrial("begin", "Ann", 10, {}))
+    for k in range(20):
+        drive.tick(None, 0.03 * k, late=True)
+    assert drive.state(0.6, 1.0, 0.0).flags & Flag.SLOW
+    drive.set_trial(SetTrial("help", "Ann", 10, {}))
+    drive.set_trial(SetTrial("abandon", "Ann", 10, {}))
+    (ended,) = [report for report in drive.reports() if isinstance(report, TrialEnded)]
+    assert (ended.result.void, ended.result.failed, ended.result.late) == (1, 0, 1.0)
+    assert ended.result.real_time_factor == pytest.approx(1 / 3)
+
+
+def test_a_delay_that_the_driver_saw_is_in_the_result(drive):
+    drive.set_trial(SetTrial("begin", "Ann", 10, {}))
+    for k in range(100):
+        now = drive.session.time
+        drive.tick(StampedCommand(1, now, 1.0, False, Command(), 0.001 * k if k else math.nan), now)
+    drive.set_trial(SetTrial("abandon", "Ann", 10, {}))
+    (ended,) = [report for report in drive.reports() if isinstance(report, TrialEnded)]
+    assert ended.result.delay == pytest.approx(np.percentile(0.001 * np.arange(1, 100), 95))

@@ -11,14 +11,17 @@ from station_doubles import NotedSimulation
 
 from segtrack.errors import NotReadyError
 from segtrack.recording.setup import Command
+from segtrack.scoring import Trial
 from segtrack.station import protocol
 from segtrack.station.simulation.exchange import (
     Build,
+    ProcessDied,
     RunReport,
     SceneReport,
     SetRun,
     SetTrial,
     ShowContacts,
+    TrialEnded,
     TrialReport,
 )
 from segtrack.station.web.catalogue import Catalogue, Library
@@ -425,7 +428,7 @@ def test_whoever_drives_a_run_sees_it_and_no_replay(hub, message):
 
 def trial(**changed):
     fields = dict.fromkeys(protocol.TrialStatus.model_fields)
-    numbers = dict(repetitions=30, done=0, failures=0, next_gate=0)
+    numbers = dict(repetitions=30, done=0, failures=0, void=0, next_gate=0)
     return fields | numbers | {"operator": "Ann", "unit": "1/min", "over": False, "events": ()} | changed
 
 
@@ -481,7 +484,24 @@ def test_experts_that_cannot_be_read_begin_no_trial_and_no_client_learns_where_t
 def test_a_process_that_died_knows_of_no_trial_and_is_told_anew_what_to_show(hub, simulation):
     hub.take(join(hub, "driver"), protocol.ViewRequest(contacts=True), 0.0)
     let_know(hub, simulation)
-    simulation.waiting = [RunReport("failed", "the simulation's process ended with code 1")]
+    simulation.orders.clear()
+    simulation.waiting = [ProcessDied("the simulation's process ended with code 1")]
     hub.broadcast(2.0)
     assert hub.trials.status() is None
-    assert simulation.orders == [ShowContacts(True)]
+    built, shown = simulation.orders
+    assert (built.setup, shown) == (hub.run._catalogue.drive_setup(hub.run.setup), ShowContacts(True))
+    assert hub.run.state == "compiling"
+    assert hub.run.reason == "the simulation's process ended with code 1; it is built again"
+    simulation.waiting = [ProcessDied("the simulation's process ended with code 1")]  # While it is built.
+    hub.broadcast(3.0)
+    assert (hub.run.state, hub.run.reason) == ("failed", "the simulation's process ended with code 1")
+
+
+def test_the_last_reports_of_a_simulation_that_is_closed_are_kept(hub, simulation, monkeypatch):
+    course = hub.run._catalogue.course("okada-step")
+    ended = TrialEnded(Trial(course, "Ann", "quince").result("2026-01-02"))
+    monkeypatch.setattr(simulation, "close", lambda: [RunReport("stopped"), ended])
+    hub.close()
+    (kept,) = hub.library.records.read("Ann").results
+    assert kept == ended.result
+    assert hub.library.report_link("Ann") == "/station/report/Ann"

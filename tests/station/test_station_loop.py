@@ -10,9 +10,11 @@ pytest.importorskip("mcap", reason="of an extra")
 
 from segtrack.errors import DivergedError
 from segtrack.recording.setup import Command, DriveSetup
+from segtrack.station.folder import StationFolder
 from segtrack.station.simulation.drive import StationDrive
 from segtrack.station.simulation.exchange import (
     Build,
+    Close,
     LatestValue,
     RecordingReport,
     Refused,
@@ -40,7 +42,9 @@ class NotedPipe:
 @pytest.fixture
 def loop(tmp_path):
     context = multiprocessing.get_context("spawn")
-    loop = SimulationLoop(LatestValue(context, 1024), LatestValue(context, 1 << 20), NotedPipe(), tmp_path)
+    loop = SimulationLoop(
+        LatestValue(context, 1024), LatestValue(context, 1 << 20), NotedPipe(), StationFolder(tmp_path)
+    )
     yield loop
     loop.close()
 
@@ -91,7 +95,7 @@ def test_a_run_starts_pauses_stops_and_starts_from_the_start(loop):
     told(loop, Build(1, SETUP))
     states = [told(loop, SetRun(action))[-1].state for action in ("start", "pause", "start", "stop", "start")]
     assert states == ["running", "paused", "running", "stopped", "running"]
-    assert len(list(loop._folder.glob("*.mcap"))) == 2
+    assert len(list(loop._folder.recordings.glob("*.mcap"))) == 2
 
 
 def test_another_setup_ends_the_trial_and_the_recording_that_are_under_way(loop):
@@ -148,7 +152,7 @@ def test_a_run_goes_on_after_its_trial_and_is_recorded_again_from_the_start(loop
     loop._tick()
     states = [told(loop, SetRun(action)) for action in ("pause", "start", "reset")]
     assert states == [[RunReport("paused")], [RunReport("running")], [RunReport("running")]]
-    assert len(list(loop._folder.glob("*.mcap"))) == 2
+    assert len(list(loop._folder.recordings.glob("*.mcap"))) == 2
 
 
 def test_an_order_that_is_refused_changes_nothing(loop):
@@ -168,3 +172,12 @@ def test_a_writer_that_is_in_the_way_leaves_the_latest_command(loop):
     assert loop._commands.read() is None
     loop._tick()
     assert loop._drive.session.command.left == 0.3
+
+
+def test_the_end_of_the_station_ends_the_trial_with_a_result(loop):
+    told(loop, Build(1, SETUP))
+    told(loop, SetTrial("begin", "Ann", 10, {}))
+    loop._tick()
+    told(loop, Close())
+    (ended,) = [report for report in loop._orders.sent if isinstance(report, TrialEnded)]
+    assert (ended.result.operator, ended.result.outcome) == ("Ann", "abandoned")

@@ -429,7 +429,15 @@ def test_a_state_is_read_as_it_was_sent(page):
     assert list(read.values()) == [3, 7, 9, 1.5, 2.5, 3.5, 4.5, 0.5, 0.25, 8.0, 0.125]
 
 
-TRIAL = {"operator": "Ann", "done": 1, "repetitions": 10, "failures": 0, "rate": None, "events": []}
+TRIAL = {
+    "operator": "Ann",
+    "done": 1,
+    "repetitions": 10,
+    "failures": 0,
+    "void": 0,
+    "rate": None,
+    "events": [],
+}
 TRIAL |= {"over": False, "expert_fraction": None, "confidence": None}
 
 

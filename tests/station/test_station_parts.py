@@ -11,6 +11,7 @@ import pytest
 
 from segtrack.errors import NotReadyError
 from segtrack.recording.setup import Command
+from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import Flag, LinkQuality
 from segtrack.station.simulation.exchange import (
     WATCHDOG,
@@ -199,7 +200,7 @@ def test_orders_wait_up_to_a_number_and_the_next_is_refused(monkeypatch, tmp_pat
         process._outstanding, process._pipe = 0, NotedPipe()
 
     monkeypatch.setattr(SimulationProcess, "_start", start)
-    process = SimulationProcess(tmp_path)
+    process = SimulationProcess(StationFolder(tmp_path))
     for _ in range(MAX_OUTSTANDING):
         process.order(SetRun("pause"))
     with pytest.raises(NotReadyError, match="^cannot take the order: the simulation is busy$"):
@@ -210,7 +211,7 @@ def test_orders_wait_up_to_a_number_and_the_next_is_refused(monkeypatch, tmp_pat
     assert process._pipe.sent == [SetRun("pause")] * MAX_OUTSTANDING + [SetRun("stop")]
 
 
-LATEST = StampedCommand(3, 10.0, 1.0, False, Command(0.2, -0.1, {"front": 0.5, "rear": 0.0}))
+LATEST = StampedCommand(3, 10.0, 1.0, False, Command(0.2, -0.1, {"front": 0.5, "rear": 0.0}), 0.25)
 
 
 @pytest.mark.parametrize(

@@ -22,12 +22,12 @@ TICKS = 60
 def recorded(tmp_path_factory):
     """A library with one recording, and the states that were seen while it was made."""
     library = Library(tmp_path_factory.mktemp("station"))
-    drive = StationDrive(DriveSetup(course="okada-step", time_step=0.002), 1, library.recordings_folder)
+    drive = StationDrive(DriveSetup(course="okada-step", time_step=0.002), 1, library.folder)
     drive.begin_recording()
-    states = [drive.state(0.0, 1.0, 0.0, False)]
+    states = [drive.state(0.0, 1.0, 0.0)]
     for i in range(TICKS):
         drive.tick(StampedCommand(1, float(i), 0.0, False, Command(0.3, 0.3)), float(i))
-        states.append(drive.state(0.0, 1.0, 0.0, False))
+        states.append(drive.state(0.0, 1.0, 0.0))
     drive.end_recording()
     (report,) = drive.reports()
     drive.close()
@@ -113,7 +113,7 @@ def test_a_page_names_recordings_of_the_list_alone(recorded):
 
 def test_what_is_no_recording_says_so(tmp_path):
     library = Library(tmp_path)
-    (library.recordings_folder / "broken.mcap").write_bytes(b"nothing")
+    (library.folder.recordings / "broken.mcap").write_bytes(b"nothing")
     library.refresh()
     viewing = Viewing(library)
     viewing.show_ghost("broken")

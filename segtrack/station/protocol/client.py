@@ -48,6 +48,7 @@ class ControlsMessage(_Message):
         touch: Touch sticks, left x, y, right x, y, as `axes`.
         dead_man: True while a finger is on the touch screen's sticks.
         visible: True while the page is seen and has the focus; if not, belts stop.
+        delay: Time from controls to the picture of what they did, as the client saw it last [ms].
     """
 
     type: Literal["controls"] = "controls"
@@ -59,6 +60,7 @@ class ControlsMessage(_Message):
     touch: tuple[_Axis, _Axis, _Axis, _Axis]
     dead_man: bool
     visible: bool
+    delay: Annotated[float, Field(ge=0.0, le=1e6)] | None = None
 
 
 class RoleRequest(_Message):

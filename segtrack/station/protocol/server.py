@@ -52,6 +52,7 @@ class TrialStatus(BaseModel):
         repetitions: Most repetitions.
         done: Completed.
         failures: Repetitions that failed.
+        void: Repetitions that do not count, since the simulation was too slow.
         rate: Repetitions a minute, or metres a minute on a terrain.
         unit: Unit of the rate.
         passed: Outcome once it is over.
@@ -66,6 +67,7 @@ class TrialStatus(BaseModel):
     repetitions: int
     done: int
     failures: int
+    void: int
     rate: float | None
     unit: str
     over: bool
@@ -161,7 +163,7 @@ class ReportLink(BaseModel):
 
 
 class Flag(IntFlag):
-    """Bits of a state."""
+    """Bits of a state; it is slow where a repetition would be void: the simulation falls behind real time."""
 
     E_STOP = 1
     WATCHDOG = 2
@@ -170,6 +172,7 @@ class Flag(IntFlag):
     CONTACTS = 16
     TRIAL = 32
     TRIAL_PAUSED = 64
+    SLOW = 128
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The simulation in a process of its own, paced to the clock.
 
-`exchange` is what the two processes share and say to each other, `drive` what a tick does, `loop` when ticks
+`exchange` is what the two processes share and say to each other, `drive` what a tick does, `judge` its
+trial, `loads` what is read in spare time, `loop` when ticks
 are, and `process` the web process's hold on all of it.
 """

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
-from pathlib import Path
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ from segtrack.errors import NotReadyError
 from segtrack.recording.session import DriveSession
 from segtrack.recording.setup import TICK, Command, DriveSetup
 from segtrack.rendering import look_of
-from segtrack.scoring import Result, Trial, TrialEvent, TrialObserver
-from segtrack.scoring.result import shown_confidence
+from segtrack.scoring import ScoringSettings, TrialEvent
+from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import Flag, StateMessage
-from segtrack.station.scene import course_json, ground_json, read_contact_forces
+from segtrack.station.scene import course_json, ground_json
 from segtrack.station.simulation.exchange import (
     RecordingReport,
     Report,
@@ -25,76 +24,8 @@ from segtrack.station.simulation.exchange import (
     TrialReport,
     stop_flags,
 )
-
-_SHOWN_EVENTS = 20
-
-
-class Judge:
-    """Judge of one trial.
-
-    Attributes:
-        trial: Trial that is judged.
-    """
-
-    def __init__(self, session: DriveSession, order: SetTrial) -> None:
-        """Begin a trial of a session's vehicle, which is at the start."""
-        self.trial = Trial(session.course, order.operator, session.robot.name, order.repetitions)
-        self._session = session
-        self._conditions = order.conditions
-        self._observer = TrialObserver(session.robot, session.course, self.trial.settings)
-        self._begun = datetime.now(timezone.utc).isoformat(timespec="seconds")
-
-    @property
-    def flags(self) -> Flag:
-        """Flags of the trial in a state."""
-        match self.trial.state:
-            case "running":
-                return Flag.TRIAL
-            case "paused":
-                return Flag.TRIAL | Flag.TRIAL_PAUSED
-        return Flag(0)
-
-    @property
-    def over(self) -> bool:
-        """True after the trial has ended."""
-        return self.trial.state not in ("running", "paused")
-
-    def look(self) -> list[TrialEvent]:
-        """Judge the vehicle's present situation; returns what happened."""
-        if self.trial.state != "running":
-            return []
-        return self.trial.update(self._observer.look(self._session.time))
-
-    def restart(self) -> list[TrialEvent]:
-        """Go on from the start; going back there without a fault gives up a repetition."""
-        events = self.trial.ask_help() if self.trial.state == "running" else []
-        return events + self.trial.restart() if self.trial.state == "paused" else events
-
-    def result(self, recording: str | None) -> Result:
-        """Return the result of a trial that has ended."""
-        return self.trial.result(self._begun, self._conditions, recording)
-
-    def status(self) -> dict[str, Any]:
-        """Return the fields of `protocol.TrialStatus`; experts are not known here."""
-        trial, summary = self.trial, self.trial.summary()
-        fault = trial.attempts[-1].fault if trial.attempts else None
-        reliability = trial.settings.reliability
-        return {
-            "operator": trial.operator,
-            "repetitions": trial.repetitions,
-            "done": trial.completed,
-            "failures": trial.failures,
-            "rate": trial.rate if trial.completed else None,
-            "unit": summary["rate_unit"],
-            "over": self.over,
-            "passed": trial.state == "passed" if self.over else None,
-            "paused": fault if trial.state == "paused" else None,
-            "confidence": shown_confidence(trial.completed, trial.failures, reliability),
-            "expert_fraction": None,
-            "next_gate": trial.next_gate,
-            "events": summary["events"][-_SHOWN_EVENTS:],
-        }
-
+from segtrack.station.simulation.judge import Judge
+from segtrack.station.simulation.loads import LoadReader
 
 _NONE = np.empty(0)
 
@@ -105,10 +36,16 @@ class StationDrive:
     Attributes:
         session: The simulation.
         scene: Number of its scene.
+        loads: Contact loads, for those who look at them.
     """
 
-    def __init__(self, setup: DriveSetup, scene: int, folder: Path) -> None:
+    def __init__(self, setup: DriveSetup, scene: int, folder: StationFolder) -> None:
         """Build it, and compile its kernels.
+
+        Args:
+            setup: Vehicle, course and simulation.
+            scene: Number of its scene.
+            folder: Folder for recordings and records.
 
         Raises:
             SegtrackError: The setup cannot be built.
@@ -117,12 +54,14 @@ class StationDrive:
         self.scene = scene
         self._folder = folder
         self._flags = Flag(0)
+        self._slowest = ScoringSettings().real_time_factor
         self._frame = self._first_tick = 0
         self._latest: StampedCommand | None = None
         self._applied_at = -np.inf
         self._reports: list[Report] = []
         self._judge: Judge | None = None
         self.session.advance(1)
+        self.loads = LoadReader(self.session)
         self.session.restart()
 
     def close(self) -> None:
@@ -138,8 +77,13 @@ class StationDrive:
         finally:  # What was written is kept, even where no more can be.
             self.end_recording()
 
-    def tick(self, latest: StampedCommand | None, now: float) -> None:
+    def tick(self, latest: StampedCommand | None, now: float, late: bool = False) -> None:
         """Apply the latest command and simulate a tick.
+
+        Args:
+            latest: Command that came last; None before the first.
+            now: Monotonic clock [s].
+            late: True if the tick before ended late.
 
         Raises:
             DivergedError: The vehicle is no longer finite, or absurdly fast.
@@ -150,9 +94,11 @@ class StationDrive:
         if latest is not None and (self._latest is None or latest.came != self._latest.came):
             self._applied_at = now
             self._latest = latest
+            if self._judge is not None:
+                self._judge.note_delay(latest.delay)
         self.session.advance()
         if self._judge is not None:
-            self._note(self._judge.look())
+            self._note(self._judge.look(now, late))
 
     def check(self, latest: StampedCommand | None, now: float) -> Command:
         """Return the command that may be applied, at rest where something holds the vehicle.
@@ -183,7 +129,7 @@ class StationDrive:
             now, session = datetime.now(), self.session
             stamp = f"{now:%Y%m%d-%H%M%S}-{now.microsecond // 1000:03d}"
             name = f"{stamp} {session.robot.name} {session.course.name}"
-            self.session.record(self._folder / f"{name}.mcap")
+            self.session.record(self._folder.recordings / f"{name}.mcap")
             self._first_tick = self.session.tick
 
     def end_recording(self) -> None:
@@ -203,7 +149,9 @@ class StationDrive:
             self.end()
             self.session.restart()
             self.begin_recording()
-            self._judge = Judge(self.session, order)
+            assert self.session.recorder is not None
+            recording = self.session.recorder.path.stem
+            self._judge = Judge(self.session, order, self._folder.records, recording)
             self._reports.append(TrialReport(self._judge.status()))
         elif judge is None:
             raise NotReadyError(f"{order.action} a trial", "there is none")
@@ -215,17 +163,21 @@ class StationDrive:
         reports, self._reports = self._reports, []
         return reports
 
-    def state(self, now: float, real_time_factor: float, late_share: float, contacts: bool) -> StateMessage:
+    def state(self, now: float, real_time_factor: float, late_share: float) -> StateMessage:
         """Return the state as it is sent."""
         self._frame += 1
         session = self.session
         judge = self._judge
         trial, clock = (judge.flags, judge.trial.clock) if judge is not None else (Flag(0), 0.0)
-        loads = read_contact_forces(session) if contacts else np.empty((0, 6))
+        loads = self.loads.latest(now)
+        slow = real_time_factor < self._slowest or (judge is not None and judge.trial.slow)
         return StateMessage(
             scene=self.scene,
             frame=self._frame,
-            flags=self._flags | trial | (Flag.CONTACTS if contacts else Flag(0)),
+            flags=self._flags
+            | trial
+            | (Flag(0) if loads is None else Flag.CONTACTS)
+            | (Flag.SLOW if slow else Flag(0)),
             time=(session.tick - self._first_tick) * TICK,
             server_time=now,
             trial_clock=clock,
@@ -237,7 +189,7 @@ class StationDrive:
             pose=session.pose().flat(),
             ghost=_NONE,
             readings=session.readings(),
-            contacts=loads,
+            contacts=_NONE.reshape(0, 6) if loads is None else loads,
         )
 
     def scene_fields(self) -> dict[str, Any]:
@@ -261,7 +213,8 @@ class StationDrive:
         if recorder is not None:
             for event in events:
                 recorder.event("trial", what=event.kind, clock=event.clock, text=event.text)
+        judge.keep()
         self._reports.append(TrialReport(judge.status()))
         if judge.over:
-            self._reports.append(TrialEnded(judge.result(None if recorder is None else recorder.path.stem)))
+            self._reports.append(TrialEnded(judge.result()))
             self.end_recording()

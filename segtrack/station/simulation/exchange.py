@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 import zlib
 from collections.abc import Mapping
@@ -72,30 +73,34 @@ class StampedCommand:
         client_time: Client's clock when it sent them [ms].
         e_stop: Emergency stop is latched.
         command: Speeds of belts and flippers; all flippers are named, in the vehicle's order.
+        delay: Time from earlier controls to the picture of what they did, as the client saw it [s]; NaN
+            where it is not known.
     """
 
-    _HEAD: ClassVar[struct.Struct] = struct.Struct("<Qdd??ddI")
+    _HEAD: ClassVar[struct.Struct] = struct.Struct("<Qdd??ddId")
 
     scene: int
     came: float
     client_time: float
     e_stop: bool
     command: Command = Command()
+    delay: float = math.nan
 
     def pack(self) -> bytes:
         """Return the bytes for shared memory; flippers are known there by their order."""
         command, speeds = self.command, self.command.flipper_speeds.values()
         stamp = self.scene, self.came, self.client_time, self.e_stop
-        head = self._HEAD.pack(*stamp, command.flatten, command.left, command.right, len(speeds))
+        speed = command.flatten, command.left, command.right
+        head = self._HEAD.pack(*stamp, *speed, len(speeds), self.delay)
         return head + struct.pack(f"<{len(speeds)}d", *speeds)
 
     @classmethod
     def unpack(cls, data: bytes, flippers: tuple[str, ...]) -> StampedCommand:
         """Return the command of these bytes, for a vehicle with these flippers in this order."""
-        scene, came, client_time, e_stop, flatten, left, right, count = cls._HEAD.unpack_from(data)
+        scene, came, client_time, e_stop, flatten, left, right, count, delay = cls._HEAD.unpack_from(data)
         speeds = struct.unpack_from(f"<{count}d", data, cls._HEAD.size)
         named = dict(zip(flippers, speeds, strict=False))  # Another scene's may have other flippers.
-        return cls(scene, came, client_time, e_stop, Command(left, right, named, flatten))
+        return cls(scene, came, client_time, e_stop, Command(left, right, named, flatten), delay)
 
 
 WATCHDOG = 0.3
@@ -175,6 +180,13 @@ class RunReport:
 
 
 @dataclass(frozen=True)
+class ProcessDied:
+    """The simulation's process died, and another one, which has no drive, stands in its place."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
 class SceneReport:
     """Scene of the drive: the fields of `protocol.SceneMessage`."""
 
@@ -209,4 +221,6 @@ class RecordingReport:
     name: str
 
 
-Report: TypeAlias = Taken | Refused | RunReport | SceneReport | TrialReport | TrialEnded | RecordingReport
+Report: TypeAlias = (
+    Taken | Refused | RunReport | ProcessDied | SceneReport | TrialReport | TrialEnded | RecordingReport
+)

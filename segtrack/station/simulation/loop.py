@@ -9,10 +9,10 @@ import time
 from collections import deque
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from segtrack.errors import NotReadyError, SegtrackError
 from segtrack.recording.setup import TICK
+from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import RunState
 from segtrack.station.simulation.drive import StationDrive
 from segtrack.station.simulation.exchange import (
@@ -45,6 +45,7 @@ class DeadlineClock:
     Attributes:
         ticks: Ticks ended since the start.
         late: Ticks that ended more than a tick after they were due.
+        was_late: True if the last one did.
         dropped: Delay that was not caught up [s].
     """
 
@@ -56,17 +57,21 @@ class DeadlineClock:
 
     def start(self, now: float) -> None:
         """Restart at time `now` [s]."""
-        self.ticks, self.late, self.dropped = 0, 0, 0.0
+        self.ticks, self.late, self.was_late, self.dropped = 0, 0, False, 0.0
         self._start = now
         self._ends.clear()
         self._ends.append((now, 0))
+
+    def left(self, now: float) -> float:
+        """Return the time from `now` until the present tick is due [s]; negative if it is late."""
+        return self._start + (self.ticks + 1) * self.tick - now
 
     def end(self, now: float) -> float:
         """Count a tick that ended at `now`; returns how long to wait for its due time [s], >= 0."""
         self.ticks += 1
         behind = now - (self._start + self.ticks * self.tick)
-        if behind > self.tick:
-            self.late += 1
+        self.was_late = behind > self.tick
+        self.late += self.was_late
         if behind > MAX_CATCH_UP:
             self.dropped += behind - MAX_CATCH_UP
             self._start += behind - MAX_CATCH_UP
@@ -92,7 +97,7 @@ _IDLE = 0.1
 _LOG = logging.getLogger(__name__)
 
 
-def simulate(commands: LatestValue, states: LatestValue, orders: Connection, folder: Path) -> None:
+def simulate(commands: LatestValue, states: LatestValue, orders: Connection, folder: StationFolder) -> None:
     """Run the simulation's process until it is told to close, or the web process is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The web process ends this one.
     loop = SimulationLoop(commands, states, orders, folder)
@@ -111,14 +116,16 @@ class SimulationLoop:
         state: State of the run.
     """
 
-    def __init__(self, commands: LatestValue, states: LatestValue, orders: Connection, folder: Path) -> None:
+    def __init__(
+        self, commands: LatestValue, states: LatestValue, orders: Connection, folder: StationFolder
+    ) -> None:
         """Begin without a drive.
 
         Args:
             commands: Shared memory with the latest command.
             states: Shared memory for the latest state.
             orders: Pipe to the web process.
-            folder: Folder for recordings.
+            folder: Folder for recordings and records.
         """
         self.state: RunState = "stopped"
         self._commands, self._states, self._orders, self._folder = commands, states, orders, folder
@@ -136,6 +143,7 @@ class SimulationLoop:
                 self._tick()
             elif self._drive is not None and self.state != "failed":
                 self._drive.check(self._command(self._drive), time.monotonic())
+                self._drive.loads.update(_IDLE)
                 self._publish()
 
     def close(self) -> None:
@@ -147,9 +155,10 @@ class SimulationLoop:
     def _tick(self) -> None:
         assert self._drive is not None
         try:
-            self._drive.tick(self._command(self._drive), time.monotonic())
+            self._drive.tick(self._command(self._drive), time.monotonic(), self._clock.was_late)
             self._send_reports()
             self._publish()
+            self._drive.loads.update(self._clock.left(time.monotonic()))
         except Exception as error:
             self._fail(error)
         time.sleep(self._clock.end(time.monotonic()))
@@ -163,9 +172,7 @@ class SimulationLoop:
     def _publish(self) -> None:
         if self._drive is not None:
             clock = self._clock
-            state = self._drive.state(
-                time.monotonic(), clock.real_time_factor, clock.late_share, self._contacts
-            )
+            state = self._drive.state(time.monotonic(), clock.real_time_factor, clock.late_share)
             self._states.write(state.pack())
 
     def _obey(self, order: Order) -> None:
@@ -179,8 +186,12 @@ class SimulationLoop:
                     self._set_trial(order)
                 case ShowContacts(on):
                     self._contacts = on
+                    if self._drive is not None:
+                        self._drive.loads.wanted = on
                 case Close():
                     self._closing = True
+                    if self._drive is not None:
+                        self._drive.end()
             self._send_reports()
             self._publish()
         except SegtrackError as error:
@@ -200,6 +211,7 @@ class SimulationLoop:
             self._drive = None
         gc.unfreeze()
         self._drive = StationDrive(order.setup, order.scene, self._folder)
+        self._drive.loads.wanted = self._contacts
         gc.collect()
         gc.freeze()  # What is built lives as long as the drive: no need to look at it again.
         self._orders.send(SceneReport(self._drive.scene_fields()))

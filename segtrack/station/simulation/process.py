@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
-from pathlib import Path
 
 from segtrack.errors import NotReadyError
+from segtrack.station.folder import StationFolder
 from segtrack.station.simulation.exchange import (
     COMMAND_CAPACITY,
     STATE_CAPACITY,
     Close,
     LatestValue,
     Order,
+    ProcessDied,
     Report,
-    RunReport,
     StampedCommand,
     Taken,
 )
@@ -32,8 +33,8 @@ _CLOSE_WITHIN = 3.0
 class SimulationProcess:
     """Simulation in a process that is started anew if it dies."""
 
-    def __init__(self, folder: Path) -> None:
-        """Start the process; it keeps recordings in `folder`."""
+    def __init__(self, folder: StationFolder) -> None:
+        """Start the process; it keeps recordings and trials in `folder`."""
         self._context = multiprocessing.get_context("spawn")
         self._folder = folder
         self._commands = LatestValue(self._context, COMMAND_CAPACITY)
@@ -61,7 +62,7 @@ class SimulationProcess:
         return self._states.read()
 
     def reports(self) -> Iterator[Report]:
-        """Yield the reports that have come; a process that died is started anew, and reported as failed."""
+        """Yield the reports that have come; of a process that died, too, which is started anew."""
         try:
             while self._pipe.poll():
                 report = self._pipe.recv()
@@ -74,13 +75,22 @@ class SimulationProcess:
             code = self._process.exitcode
             self._end()
             self._start()
-            yield RunReport("failed", f"the simulation's process ended with code {code}")
+            yield ProcessDied(f"the simulation's process ended with code {code}")
 
-    def close(self) -> None:
-        """End the process, its recording closed; one that does not answer is killed."""
-        with suppress(OSError):
+    def close(self) -> list[Report]:
+        """End the process, its recording closed; one that does not answer is killed.
+
+        Returns:
+            Its last reports.
+        """
+        reports: list[Report] = []
+        with suppress(OSError, EOFError):
             self._pipe.send(Close())
+            until = time.monotonic() + _CLOSE_WITHIN
+            while self._pipe.poll(max(until - time.monotonic(), 0.0)):
+                reports.append(self._pipe.recv())
         self._end()
+        return reports
 
     @property
     def pid(self) -> int:

@@ -33,18 +33,19 @@ def report_routes(library: Library) -> APIRouter:
     @router.get("", response_class=HTMLResponse)
     def operators() -> str:
         rows = [
-            f'<li>{escape(name)}: <a href="{REPORTS}/{i}">report</a>, <a href="{REPORTS}/{i}/csv">CSV</a>'
-            for i, name in enumerate(library.records.operators())
+            f'<li>{escape(name)}: <a href="{(link := library.report_link(name))}">report</a>, '
+            f'<a href="{link}/csv">CSV</a>'
+            for name in library.records.operators()
         ]
         return _PAGE.format(f"<ul>{''.join(rows)}</ul>" if rows else "<p>No trial has ended yet.")
 
-    @router.get("/{number}")
-    def report(number: int) -> Response:
-        return _answer(library, lambda: HTMLResponse(library.report(number, "html")))
+    @router.get("/{operator}")
+    def report(operator: str) -> Response:
+        return _answer(library, lambda: HTMLResponse(library.report(operator, "html")))
 
-    @router.get("/{number}/csv")
-    def table(number: int) -> Response:
-        return _answer(library, lambda: Response(library.report(number, "csv"), media_type="text/csv"))
+    @router.get("/{operator}/csv")
+    def table(operator: str) -> Response:
+        return _answer(library, lambda: Response(library.report(operator, "csv"), media_type="text/csv"))
 
     return router
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, get_args
+from urllib.parse import quote
 
 from segtrack.courses import Course, bundled_courses, load_course
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
@@ -15,11 +16,11 @@ from segtrack.engine.track_models import EngineName, track_model_names
 from segtrack.errors import SegtrackError, UnknownNameError
 from segtrack.files import check_writable
 from segtrack.recording.setup import DriveSetup
-from segtrack.scoring import Records, Result, ScoringSettings, report_csv, report_html
+from segtrack.scoring import Result, ScoringSettings, report_csv, report_html
+from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import CourseOption, Options, Setup
 from segtrack.terrain import published_soils
 
-RECORDINGS, RECORDS = "recordings", "records"
 REPORTS = "/station/report"
 _MAX_LISTED = 100
 _LOG = logging.getLogger(__name__)
@@ -34,7 +35,7 @@ class Library:
     """The station's folder.
 
     Attributes:
-        folder: Path of the folder.
+        folder: The folder.
         records: Records of operators.
     """
 
@@ -44,21 +45,16 @@ class Library:
         Raises:
             FileAccessError: It cannot be made or written to.
         """
-        folder = folder.absolute()
-        self.folder, self.records = folder, Records(folder / RECORDS)
-        for part in (RECORDINGS, RECORDS):
-            check_writable(folder / part)
-            (folder / part).mkdir(parents=True, exist_ok=True)
+        self.folder = StationFolder(folder.absolute())
+        self.records = self.folder.records
+        for part in (self.folder.recordings, self.records.folder):
+            check_writable(part)
+            part.mkdir(parents=True, exist_ok=True)
         self.refresh()
-
-    @property
-    def recordings_folder(self) -> Path:
-        """Folder of the recordings."""
-        return self.folder / RECORDINGS
 
     def refresh(self) -> None:
         """Update the list of recordings."""
-        found = sorted(self.recordings_folder.glob("*.mcap"), reverse=True)
+        found = sorted(self.folder.recordings.glob("*.mcap"), reverse=True)
         self._recordings = {path.stem: path for path in found[:_MAX_LISTED]}
 
     def recordings(self) -> tuple[str, ...]:
@@ -84,28 +80,33 @@ class Library:
             return str(error)
         return f"{result.operator}: {result.outcome}"
 
+    def recover(self) -> str:
+        """Keep the trials that no simulation is left to end; returns what was found, in words."""
+        added, problems = self.records.recover()
+        for problem in problems:
+            _LOG.error("a trial was not recovered: %s", problem)
+        words = [f"{result.operator}: recovered, {result.completed} completed" for result in added]
+        return "; ".join([*words, *problems])
+
     def hide_folder(self, text: str) -> str:
         """Remove the data folder's path from a message before it is sent to a client."""
-        return text.replace(f"{self.folder}/", "")
+        return text.replace(f"{self.folder.path}/", "")
 
     def report_link(self, operator: str | None) -> str:
-        """Return the link of an operator's report, or of a list of all."""
-        known = self.records.operators()
-        return f"{REPORTS}/{known.index(operator)}" if operator in known else REPORTS
+        """Return the link of an operator's report, which is lasting, or of a list of all."""
+        known = operator is not None and operator in self.records.operators()
+        return f"{REPORTS}/{quote(operator or '', safe='')}" if known else REPORTS
 
-    def report(self, number: int, kind: Literal["html", "csv"]) -> str:
-        """Return the report of the operator with this number in the list.
+    def report(self, operator: str, kind: Literal["html", "csv"]) -> str:
+        """Return the report of an operator.
 
         Raises:
-            SegtrackError: There is no such number, or the record cannot be read.
+            SegtrackError: There is no such operator, or the record cannot be read.
         """
-        known = self.records.operators()
-        if not 0 <= number < len(known):
-            raise UnknownNameError("report", number, map(str, range(len(known))))
         written = datetime.now().isoformat(sep=" ", timespec="minutes")
         if kind == "csv":
-            return report_csv(self.records, known[number], ScoringSettings())
-        return report_html(self.records, known[number], ScoringSettings(), written)
+            return report_csv(self.records, operator, ScoringSettings())
+        return report_html(self.records, operator, ScoringSettings(), written)
 
 
 FIRST_COURSE = "okada-step"

@@ -10,6 +10,7 @@ from segtrack.station.bindings import Action
 from segtrack.station.inputs import held_actions
 from segtrack.station.protocol import ClientMessage, ControlsMessage, Flag
 from segtrack.station.simulation.exchange import (
+    ProcessDied,
     RecordingReport,
     Refused,
     Report,
@@ -20,6 +21,7 @@ from segtrack.station.simulation.exchange import (
 from segtrack.station.web.catalogue import Catalogue, Library
 from segtrack.station.web.client import Client, MessageBudget, Seats
 from segtrack.station.web.run import Simulation, StationRun, Trials
+from segtrack.station.web.status import StationStatus
 from segtrack.station.web.viewing import SeenState, Viewing
 
 _STATUS_PERIOD = 0.2
@@ -48,9 +50,15 @@ class Hub:
         self._clients: dict[int, Client] = {}
         self._numbers = 0
         self._frame = -1
-        self._message = ""
+        self._message = library.recover()
         self._status_due, self._status_at = True, float("-inf")
         self._scene: str | None = None
+
+    def close(self) -> None:
+        """End the simulation, and keep what its trial came to."""
+        for report in self.run.simulation.close():
+            if isinstance(report, TrialEnded):
+                self.library.keep(report.result)
 
     def join(self, hello: protocol.Hello, budget: MessageBudget) -> Client:
         """Take in a client.
@@ -136,6 +144,9 @@ class Hub:
                 self._message = reason
             case TrialEnded(result):
                 self._message = self.library.keep(result)
+            case ProcessDied():
+                self._message = self.library.recover()
+                self.library.refresh()
             case RecordingReport():
                 self.library.refresh()
 
@@ -199,11 +210,9 @@ class Hub:
                 self.viewing.close()
             case protocol.TrialRequest(action="expert", operator=operator):
                 self._require_instructor(client, "name an expert")
-                self.trials.name_expert(operator)
+                self.trials.name_expert(operator, self._drivers_link())
             case protocol.TrialRequest(action="begin" | "abandon" | "help" as action):
-                driver = self._clients.get(self.seats.driver or 0)
-                link = None if driver is None else driver.link
-                self.trials.order(action, message.operator, message.repetitions, link)
+                self.trials.order(action, message.operator, message.repetitions, self._drivers_link())
                 if action == "begin":
                     self._show_run()
             case protocol.ReplayRequest():
@@ -214,6 +223,11 @@ class Hub:
             case protocol.GhostRequest(recording=recording):
                 if self.viewing.show_ghost(recording):
                     self._show_scene()
+
+    def _drivers_link(self) -> protocol.LinkRequest | None:
+        """Degradation of the driver's link."""
+        driver = self._clients.get(self.seats.driver or 0)
+        return None if driver is None else driver.link
 
     def _show_run(self) -> None:
         """Show what is simulated: nobody drives what is not seen."""
@@ -277,22 +291,5 @@ class Hub:
             client.show("scene", self._scene)
 
     def _status(self, client: Client, now: float) -> protocol.StatusMessage:
-        run = self.run
-        role = self.seats.role(client.id)
-        replay, ghost = self.viewing.replay, self.viewing.ghost
-        links = {other.id: link for other in self._clients.values() if (link := other.degradation)}
-        return protocol.StatusMessage(
-            role="driver" if client.id == self.seats.driver else role,
-            driver=self.seats.driver,
-            clients=self.seats.listed(),
-            run=run.state,
-            reason=self.library.hide_folder(run.reason),
-            setup=run.setup,
-            trial=self.trials.status(),
-            recordings=self.library.recordings(),
-            replay=None if replay is None else replay.status(now),
-            ghost=None if ghost is None else ghost.name,
-            link=client.degradation,
-            links=links if role == "instructor" else None,
-            message=self.library.hide_folder(self._message),
-        )
+        shown = StationStatus(self.seats, self.run, self.trials, self.viewing, self.library, self._message)
+        return shown.for_client(client, self._clients.values(), now)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Literal, Protocol
 
-from segtrack.description import VehicleDescription
 from segtrack.errors import NotReadyError
-from segtrack.recording.setup import Command
-from segtrack.scoring import Result, check_operator
+from segtrack.scoring import Result, TrialConditions, check_operator
 from segtrack.station import protocol
-from segtrack.station.inputs import NOTHING_HELD, InputMapper
-from segtrack.station.protocol import ControlsMessage, LinkRequest, Role, RunState, Setup, TrialStatus
+from segtrack.station.protocol import LinkRequest, Role, RunState, Setup, TrialStatus
 from segtrack.station.simulation.exchange import (
     Build,
     Order,
+    ProcessDied,
     Report,
     RunReport,
     SceneReport,
@@ -29,65 +27,10 @@ from segtrack.station.simulation.exchange import (
     TrialReport,
 )
 from segtrack.station.web.catalogue import Catalogue, Library
+from segtrack.station.web.steering import Steering
 
-_LONGEST_STEP = 0.1
-"""Longest time between controls that a key's ramp goes on through [s]."""
-
-
-class TakesCommands(Protocol):
-    """Receiver of commands."""
-
-    def command(self, latest: StampedCommand) -> None:
-        """Replace the latest command."""
-
-
-class Steering:
-    """Mapping of the driver's controls to commands; the emergency stop latches here.
-
-    Attributes:
-        e_stop: True while the emergency stop is latched.
-    """
-
-    def __init__(self, simulation: TakesCommands, vehicle: VehicleDescription, scene: int) -> None:
-        """Steer a vehicle in a scene."""
-        self._simulation = simulation
-        self.e_stop = False
-        self.change_vehicle(vehicle, scene)
-
-    def change_vehicle(self, vehicle: VehicleDescription, scene: int) -> None:
-        """Steer another vehicle from now on, which begins at rest."""
-        self._vehicle, self._scene = vehicle, scene
-        self.rest()
-
-    def rest(self) -> None:
-        """Stop the belts, until controls come: the driver is gone, or another one is there."""
-        self._mapper = InputMapper(self._vehicle)
-        if self.e_stop:
-            self._mapper.stop()
-        self._at: float | None = None
-        self._latest = StampedCommand(self._scene, -math.inf, 0.0, self.e_stop)
-        self._simulation.command(self._latest)
-
-    def stop(self, on: bool) -> None:
-        """Latch the emergency stop, or release it; nothing moves before everything was let go."""
-        if on:
-            self._mapper.stop()
-        else:
-            self._mapper.release()
-        self.e_stop = on
-        self._latest = replace(self._latest, e_stop=on, command=Command())
-        self._simulation.command(self._latest)
-
-    def drive(self, message: ControlsMessage, now: float) -> None:
-        """Take controls that came at `now` [s]; those of a page that is not seen are all let go."""
-        step = 0.0 if self._at is None else min(now - self._at, _LONGEST_STEP)
-        self._at = now
-        command = self._mapper.update(message if message.visible else NOTHING_HELD, step)
-        if not message.visible:
-            self._mapper.wait()
-        self.e_stop = self._mapper.stopped
-        self._latest = StampedCommand(self._scene, now, message.time, self.e_stop, command)
-        self._simulation.command(self._latest)
+_REBUILD_PERIOD = 30.0
+"""Time after which a process that dies again is given another chance [s]."""
 
 
 class Simulation(Protocol):
@@ -104,6 +47,9 @@ class Simulation(Protocol):
 
     def reports(self) -> Iterator[Report]:
         """Yield the reports that have come."""
+
+    def close(self) -> list[Report]:
+        """End it; returns its last reports."""
 
 
 class StationRun:
@@ -130,6 +76,7 @@ class StationRun:
         self.steering = Steering(simulation, catalogue.vehicle(catalogue.first.vehicle), 0)
         self.state: RunState = "stopped"
         self._contacts = False
+        self._built_again = -math.inf
         self.configure(catalogue.first)
 
     def configure(self, setup: Setup) -> None:
@@ -185,25 +132,43 @@ class StationRun:
                 self.simulation.order(ShowContacts(wanted))
                 self._contacts = wanted
 
-    def event(self) -> tuple[str, float | None, str]:
-        """Return course, setting and vehicle, which a rate depends on besides the operator."""
+    def event(self, link: LinkRequest | None) -> TrialConditions:
+        """Return the conditions that a rate depends on besides the operator, the driver's link included."""
         course = self._catalogue.course(self.setup.course, self.setup.setting)
         setting = None if course.setting is None else course.setting.value
-        return course.name, setting, self._catalogue.vehicle(self.setup.vehicle).name
+        vehicle = self._catalogue.vehicle(self.setup.vehicle).name
+        return TrialConditions.of(course.name, setting, vehicle, self.conditions(link))
 
-    def conditions(self) -> dict[str, str]:
-        """Return the other conditions of a result, as text by name."""
+    def conditions(self, link: LinkRequest | None) -> dict[str, str]:
+        """Return the conditions of a result but for vehicle, course and setting, as text by name."""
         values = self.setup.model_dump(exclude={"vehicle", "course", "setting"}, exclude_none=True)
-        return {name: str(value) for name, value in values.items()}
+        conditions = {name: str(value) for name, value in values.items()}
+        if link is not None:
+            conditions["link"] = link.model_dump_json(include={"video", "command"})
+        return conditions
+
+    def _build_again(self, reason: str) -> None:
+        """Build the setup anew in a process that knows nothing of it, unless that has failed just now."""
+        self.trial, self._contacts = None, False
+        now = time.monotonic()
+        again, self._built_again = now - self._built_again > _REBUILD_PERIOD, now
+        self.state, self.reason = "failed", reason
+        if again:
+            self.configure(self.setup)
+            self.reason = f"{reason}; it is built again"
 
     def take_reports(self) -> Iterator[Report]:
         """Apply the reports that have come, and yield them."""
         for report in self.simulation.reports():
             match report:
                 case RunReport(state, reason):
-                    self.state, self.reason = state, reason
-                    if state == "failed":  # A process that is started anew knows nothing of either.
-                        self.trial, self._contacts = None, False
+                    self.state = state
+                    if reason or state != "compiling":
+                        self.reason = reason
+                    if state == "failed":
+                        self.trial = None
+                case ProcessDied(reason):
+                    self._build_again(reason)
                 case SceneReport(fields):
                     self.fields = fields
                 case TrialReport(fields):
@@ -226,10 +191,8 @@ class Trials:
         Raises:
             SegtrackError: The operator's name is none, or the simulation is not ready.
         """
-        operator, conditions = check_operator(operator), self._run.conditions()
-        if link is not None:
-            conditions["link"] = link.model_dump_json(include={"video", "command"})
-        expert = self._library.records.expert_result(*self._run.event()) if action == "begin" else None
+        operator, conditions = check_operator(operator), self._run.conditions(link)
+        expert = self._library.records.expert_result(self._run.event(link)) if action == "begin" else None
         self._run.set_trial(SetTrial(action, operator, repetitions, conditions))
         if action == "begin":
             self._expert, self._operator = expert, operator
@@ -261,13 +224,13 @@ class Trials:
         """True while a trial is under way."""
         return self._run.trial is not None and not self._run.trial.over
 
-    def name_expert(self, operator: str) -> None:
-        """Make an operator the expert for the present course, setting and vehicle.
+    def name_expert(self, operator: str, link: LinkRequest | None) -> None:
+        """Make an operator the expert under the present conditions.
 
         Raises:
-            SegtrackError: The operator has passed no trial there.
+            SegtrackError: The operator has passed no trial under them.
         """
-        self._library.records.name_expert(operator, *self._run.event())
+        self._library.records.name_expert(operator, self._run.event(link))
 
     def status(self) -> TrialStatus | None:
         """Return the progress of the trial, compared with the expert's; None without one."""

@@ -4,6 +4,7 @@ import { Pad } from "./pad.js";
 
 const PERIOD = 20; // [ms]
 const MAX_KEYS = 16;
+const STOP = "Space"; // Stops for who does not drive; a driver's keys are mapped by the station.
 const TYPED_INTO = "input, textarea, select, [contenteditable], [role=listbox], [role=slider]";
 const SCROLLING = /^(Arrow|Page|Home|End|Space)/;
 
@@ -12,11 +13,13 @@ export class Inputs {
    * @param {(controls: object) => void} send Called 50 times a second, and at once when a key changes.
    * @param {(reasons: object) => void} tell Called with {hidden, blurred, padLost, pad}, the last its name, when one
    *   changes.
+   * @param {() => boolean} mayStop Whether the client may stop what another one drives.
    */
-  constructor(send, tell) {
-    Object.assign(this, { send, tell, active: false, seq: 0, keys: new Set(), pad: new Pad() });
+  constructor(send, tell, mayStop) {
+    Object.assign(this, { send, tell, mayStop, active: false, seq: 0, keys: new Set(), pad: new Pad() });
     this.touch = [0, 0, 0, 0];
     this.fingers = [false, false];
+    this.delay = null; // From controls to the picture of what they did, as it was drawn last [ms]
     this.told = "";
     const on = (target, names, handler) => {
       for (const name of names) target.addEventListener(name, handler, { signal: this.listening.signal });
@@ -43,6 +46,7 @@ export class Inputs {
     if (isTypedInto(event.target) || event.ctrlKey || event.altKey) return;
     if (SCROLLING.test(event.code)) event.preventDefault();
     if (event.repeat || !event.code || this.keys.size >= MAX_KEYS) return;
+    if (event.code === STOP && !this.active && this.mayStop()) this.send({ type: "e_stop", on: true });
     this.keys.add(event.code);
     this.pad.lost = false;
     this.tick();
@@ -99,6 +103,7 @@ export class Inputs {
       touch: seen ? [...this.touch] : [0, 0, 0, 0],
       dead_man: seen && this.fingers.includes(true),
       visible: seen,
+      delay: this.delay,
     };
   }
 

@@ -75,14 +75,15 @@ export const TrialPanel = {
       <q-select ${SELECT} v-model="repetitions" :options="[10, 20, 30]" label="Repetitions" :disable="running"/>
       <div class="st-buttons">
         <q-btn unelevated no-caps color="primary" label="Begin" :disable="!mayChange || running" @click="ask('begin')"/>
-        <q-btn outline no-caps label="Help was given" :disable="!running" @click="ask('help')"/>
+        <q-btn outline no-caps label="Help was given" :disable="!mayChange || !running" @click="ask('help')"/>
         <q-btn outline no-caps label="Raise setting" :disable="!mayChange" @click="ask('raise')"/>
-        <q-btn outline no-caps label="Abandon" :disable="!running" @click="ask('abandon')"/>
+        <q-btn outline no-caps label="Abandon" :disable="!mayChange || !running" @click="ask('abandon')"/>
         <q-btn v-if="instructor" outline no-caps label="Make this operator the expert" @click="ask('expert')"/>
       </div>
       <dl v-if="trial" class="st-facts">
         <div><dt>completed</dt><dd>{{ trial.done }} of {{ trial.repetitions }}</dd></div>
         <div><dt>failures</dt><dd>{{ trial.failures }}</dd></div>
+        <div v-if="trial.void"><dt>void: too slow</dt><dd>{{ trial.void }}</dd></div>
         <div><dt>rate</dt><dd>{{ trial.rate === null ? "–" : trial.rate.toFixed(2) + " " + trial.unit }}</dd></div>
         <div><dt>against the expert</dt><dd>{{ percent(trial.expert_fraction) }}</dd></div>
         <div><dt>confidence</dt><dd>{{ percent(trial.confidence) }}</dd></div>

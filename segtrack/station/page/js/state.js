@@ -11,6 +11,7 @@ export const FLAG = {
   contacts: 16,
   trial: 32,
   trialPaused: 64,
+  slow: 128,
 };
 
 /** The state in an ArrayBuffer; null if it is none. Names and units are those of `StateMessage`. */

@@ -148,7 +148,7 @@ export default {
     this.dirty = false;
     this.view = new View(this.$refs.canvas, this.redraw);
     this.hud = new Hud(this.$el.querySelector(".st-hud"));
-    this.inputs = new Inputs(this.send, (reasons) => (this.reasons = reasons));
+    this.inputs = new Inputs(this.send, (reasons) => (this.reasons = reasons), () => this.role !== "onlooker");
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     const chosen = kept("theme", null);
     this.setDark(chosen === null ? scheme.matches : chosen === "dark", false);
@@ -249,9 +249,10 @@ export default {
     },
     /** Delay and trial, which no state has in itself. */
     extra(state) {
-      const trial = this.status?.trial ?? null;
+      const trial = (state.flags & FLAG.replay) === 0 ? (this.status?.trial ?? null) : null;
       const echoes = this.drives && state.clientTime > 0;
-      if (echoes) return { trial, delayName: "delay", delay: performance.now() - state.clientTime };
+      this.inputs.delay = echoes ? Math.max(performance.now() - state.clientTime, 0) : null;
+      if (echoes) return { trial, delayName: "delay", delay: this.inputs.delay };
       return { trial, delayName: "round trip", delay: this.connect.roundTrip };
     },
     showViews() {

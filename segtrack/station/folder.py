@@ -1,0 +1,29 @@
+"""Folder of a station: where its recordings and its operators' records are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from segtrack.scoring import Records
+
+
+@dataclass(frozen=True)
+class StationFolder:
+    """Folder of a station.
+
+    Attributes:
+        path: Path of the folder.
+    """
+
+    path: Path
+
+    @property
+    def recordings(self) -> Path:
+        """Folder of the recordings."""
+        return self.path / "recordings"
+
+    @property
+    def records(self) -> Records:
+        """Records of operators."""
+        return Records(self.path / "records")

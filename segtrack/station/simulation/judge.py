@@ -1,0 +1,114 @@
+"""Judge of a trial in the simulation: what the vehicle does, as a score, kept as far as it has come."""
+
+from __future__ import annotations
+
+import logging
+import math
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+
+from segtrack.errors import FileAccessError
+from segtrack.recording.session import DriveSession
+from segtrack.scoring import Records, Result, Trial, TrialEvent, TrialObserver
+from segtrack.scoring.settings import shown_confidence
+from segtrack.station.protocol import Flag
+from segtrack.station.simulation.exchange import SetTrial
+
+_SHOWN_EVENTS = 20
+_LOG = logging.getLogger(__name__)
+
+
+class Judge:
+    """Judge of one trial.
+
+    Attributes:
+        trial: Trial that is judged.
+    """
+
+    def __init__(self, session: DriveSession, order: SetTrial, records: Records, recording: str) -> None:
+        """Begin a trial of a session's vehicle, which is at the start.
+
+        Args:
+            session: Simulation, at its start.
+            order: Order to begin.
+            records: Records in which the trial is kept, as far as it has come.
+            recording: Name of the recording.
+
+        Raises:
+            SegtrackError: There is no such trial, or it cannot be kept.
+        """
+        self.trial = Trial(session.course, order.operator, session.robot.name, order.repetitions)
+        self._session = session
+        self._conditions = order.conditions
+        self._observer = TrialObserver(session.robot, session.course, self.trial.settings)
+        self._begun = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        self._records, self._recording = records, recording
+        self._delays: list[float] = []
+        records.note_unfinished(self.result())
+
+    @property
+    def flags(self) -> Flag:
+        """Flags of the trial in a state."""
+        match self.trial.state:
+            case "running":
+                return Flag.TRIAL
+            case "paused":
+                return Flag.TRIAL | Flag.TRIAL_PAUSED
+        return Flag(0)
+
+    @property
+    def over(self) -> bool:
+        """True after the trial has ended."""
+        return self.trial.state not in ("running", "paused")
+
+    def look(self, now: float, late: bool) -> list[TrialEvent]:
+        """Judge the vehicle's present situation; returns what happened."""
+        if self.trial.state != "running":
+            return []
+        return self.trial.update(self._observer.look(self._session.time, now, late))
+
+    def note_delay(self, delay: float) -> None:
+        """Take a delay that the driver saw [s], or NaN."""
+        if self.trial.state == "running" and math.isfinite(delay):
+            self._delays.append(delay)
+
+    def keep(self) -> None:
+        """Keep the trial as it is now, in case that no process is left to end it."""
+        try:
+            self._records.note_unfinished(self.result())
+        except FileAccessError as error:  # What was kept before stays.
+            _LOG.error("%s", error)
+
+    def restart(self) -> list[TrialEvent]:
+        """Go on from the start; going back there without a fault gives up a repetition."""
+        events = self.trial.ask_help() if self.trial.state == "running" else []
+        return events + self.trial.restart() if self.trial.state == "paused" else events
+
+    def result(self) -> Result:
+        """Return the result, as if the trial ended now."""
+        delay = float(np.percentile(self._delays, 95)) if self._delays else None
+        return self.trial.result(self._begun, self._conditions, self._recording, delay)
+
+    def status(self) -> dict[str, Any]:
+        """Return the fields of `protocol.TrialStatus`; experts are not known here."""
+        trial, summary = self.trial, self.trial.summary()
+        fault = trial.attempts[-1].fault if trial.attempts else None
+        reliability = trial.settings.reliability
+        return {
+            "operator": trial.operator,
+            "repetitions": trial.repetitions,
+            "done": trial.completed,
+            "failures": trial.failures,
+            "rate": trial.rate if trial.completed else None,
+            "unit": summary["rate_unit"],
+            "void": sum(attempt.void for attempt in trial.attempts),
+            "over": self.over,
+            "passed": trial.state == "passed" if self.over else None,
+            "paused": fault if trial.state == "paused" else None,
+            "confidence": shown_confidence(trial.completed, trial.failures, reliability),
+            "expert_fraction": None,
+            "next_gate": trial.next_gate,
+            "events": summary["events"][-_SHOWN_EVENTS:],
+        }

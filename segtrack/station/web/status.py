@@ -1,0 +1,54 @@
+"""Status of the station, as each client is told it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from segtrack.station.protocol import StatusMessage
+from segtrack.station.web.catalogue import Library
+from segtrack.station.web.client import Client, Seats
+from segtrack.station.web.run import StationRun, Trials
+from segtrack.station.web.viewing import Viewing
+
+
+@dataclass(frozen=True)
+class StationStatus:
+    """Status of the station at an instant.
+
+    Attributes:
+        seats: Roles of the clients.
+        run: Run of the simulation.
+        trials: Trials of the run.
+        viewing: Replay and ghost.
+        library: Recordings and records.
+        message: Latest event of the station, in words.
+    """
+
+    seats: Seats
+    run: StationRun
+    trials: Trials
+    viewing: Viewing
+    library: Library
+    message: str
+
+    def for_client(self, client: Client, clients: Iterable[Client], now: float) -> StatusMessage:
+        """Return the message for a client, with the links of all clients where it is an instructor."""
+        run, role = self.run, self.seats.role(client.id)
+        replay, ghost = self.viewing.replay, self.viewing.ghost
+        links = {other.id: link for other in clients if (link := other.degradation)}
+        return StatusMessage(
+            role="driver" if client.id == self.seats.driver else role,
+            driver=self.seats.driver,
+            clients=self.seats.listed(),
+            run=run.state,
+            reason=self.library.hide_folder(run.reason),
+            setup=run.setup,
+            trial=self.trials.status(),
+            recordings=self.library.recordings(),
+            replay=None if replay is None else replay.status(now),
+            ghost=None if ghost is None else ghost.name,
+            link=client.degradation,
+            links=links if role == "instructor" else None,
+            message=self.library.hide_folder(self.message),
+        )

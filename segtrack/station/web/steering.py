@@ -1,0 +1,73 @@
+"""Steering: the driver's controls as commands to the simulation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Protocol
+
+from segtrack.description import VehicleDescription
+from segtrack.recording.setup import Command
+from segtrack.station.inputs import NOTHING_HELD, InputMapper
+from segtrack.station.protocol import ControlsMessage
+from segtrack.station.simulation.exchange import StampedCommand
+
+_LONGEST_STEP = 0.1
+"""Longest time between controls that a key's ramp goes on through [s]."""
+
+
+class TakesCommands(Protocol):
+    """Receiver of commands."""
+
+    def command(self, latest: StampedCommand) -> None:
+        """Replace the latest command."""
+
+
+class Steering:
+    """Mapping of the driver's controls to commands; the emergency stop latches here.
+
+    Attributes:
+        e_stop: True while the emergency stop is latched.
+    """
+
+    def __init__(self, simulation: TakesCommands, vehicle: VehicleDescription, scene: int) -> None:
+        """Steer a vehicle in a scene."""
+        self._simulation = simulation
+        self.e_stop = False
+        self.change_vehicle(vehicle, scene)
+
+    def change_vehicle(self, vehicle: VehicleDescription, scene: int) -> None:
+        """Steer another vehicle from now on, which begins at rest."""
+        self._vehicle, self._scene = vehicle, scene
+        self.rest()
+
+    def rest(self) -> None:
+        """Stop the belts, until controls come: the driver is gone, or another one is there."""
+        self._mapper = InputMapper(self._vehicle)
+        if self.e_stop:
+            self._mapper.stop()
+        self._at: float | None = None
+        self._latest = StampedCommand(self._scene, -math.inf, 0.0, self.e_stop)
+        self._simulation.command(self._latest)
+
+    def stop(self, on: bool) -> None:
+        """Latch the emergency stop, or release it; nothing moves before everything was let go."""
+        if on:
+            self._mapper.stop()
+        else:
+            self._mapper.release()
+        self.e_stop = on
+        self._latest = replace(self._latest, e_stop=on, command=Command())
+        self._simulation.command(self._latest)
+
+    def drive(self, message: ControlsMessage, now: float) -> None:
+        """Take controls that came at `now` [s]; those of a page that is not seen are all let go."""
+        step = 0.0 if self._at is None else min(now - self._at, _LONGEST_STEP)
+        self._at = now
+        command = self._mapper.update(message if message.visible else NOTHING_HELD, step)
+        if not message.visible:
+            self._mapper.wait()
+        self.e_stop = self._mapper.stopped
+        delay = math.nan if message.delay is None else message.delay / 1000
+        self._latest = StampedCommand(self._scene, now, message.time, self.e_stop, command, delay)
+        self._simulation.command(self._latest)
