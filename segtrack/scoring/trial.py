@@ -184,7 +184,9 @@ class Trial:
             recording: Name of the file that it was recorded to.
             delay: Time from controls to picture, not exceeded in 95 % [s].
         """
-        outcome: TrialOutcome = "abandoned" if self.state in ("running", "paused") else self.state
+        outcome: TrialOutcome = "abandoned"
+        if self.state != "running" and self.state != "paused":
+            outcome = self.state
         setting = self.course.setting
         return Result(
             operator=self.operator,

@@ -169,9 +169,9 @@ def test_a_trial_is_scored_recorded_replayed_and_reported(station):
 
 def test_a_simulation_that_dies_is_reported_and_started_anew(station):
     driver = Client(station, "driver")
-    driver.until(lambda c: c.status is not None)
+    driver.until(lambda c: c.status is not None and c.status["run"] != "compiling", limit=60.0)
     driver.send(protocol.TrialRequest(action="begin", operator="Eve", repetitions=30))
-    driver.until(lambda c: c.status["trial"] is not None)
+    driver.until(lambda c: c.status["trial"] is not None and c.status["trial"]["operator"] == "Eve")
     driver.send(protocol.TrialRequest(action="help", operator="Eve", repetitions=30))
     driver.until(lambda c: c.status["trial"]["failures"] == 1)
     os.kill(station.simulation.pid, signal.SIGKILL)

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 pytest.importorskip("nicegui", reason="of an extra")
 
 from segtrack.cli.app import app
-from segtrack.errors import InvalidValueError
-from segtrack.station.serve import StationOptions, _origins
+from segtrack.errors import FileAccessError, InvalidValueError
+from segtrack.station.serve import Station, StationOptions, _origins, listen
 
 
 def run(*arguments):
