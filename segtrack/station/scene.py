@@ -18,6 +18,10 @@ from segtrack.rendering.mesh import ground_mesh
 from segtrack.robot import Track
 
 
+WALL_COLOUR = (158.0, 174.0, 205.0)
+"""Colour of what must not be touched, apart from floor and obstacles: red, green and blue, 0 to 255."""
+
+
 def course_json(course: Course) -> dict[str, Any]:
     """Return a course's gates, walls and words; infinite numbers are null."""
     setting = course.setting
@@ -36,8 +40,11 @@ def course_json(course: Course) -> dict[str, Any]:
 
 
 def ground_json(course: Course) -> dict[str, str]:
-    """Return the course's ground, in the form of a look's meshes."""
-    part = VisiblePart(ground_mesh(course.terrains), OnLink(0))
+    """Return the course's ground, in the form of a look's meshes; walls, its last terrain, have their own colour."""
+    mesh = ground_mesh(course.terrains)
+    if course.walls:
+        mesh.colours[-len(ground_mesh(course.terrains[-1:]).colours) :] = WALL_COLOUR
+    part = VisiblePart(mesh, OnLink(0))
     ground: dict[str, str] = VehicleLook("ground", ("ground",), (), 0, (part,)).as_json()["parts"][0]["mesh"]
     return ground
 

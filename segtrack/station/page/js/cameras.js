@@ -27,6 +27,7 @@ export class Cameras {
   /** Take the measures of a vehicle: its reach [m] and its body's box [m]. */
   fit(reach, box) {
     this.reach = reach;
+    this.bottom = box.min.z;
     this.top = box.max.z + 0.1 * reach;
     this.ends = { front: box.max.x, rear: box.min.x };
     this.heading = null;

@@ -3,6 +3,7 @@
 import { THREE } from "nicegui-scene";
 
 const SQUARE = 0.25; // Side of the squares on the ground [m]
+const SHARP = 25; // Least angle between triangles whose edge is drawn [degrees]
 
 /** A mesh's arrays: points [m], three indices a triangle, and its colour, 0 to 255; all flat, sent in base64. */
 export function arraysOf({ points, triangles, colours }) {
@@ -59,8 +60,18 @@ const FRAGMENT = `
   uniform float opacity;
   uniform float brightness;
   uniform float tint;
+  uniform vec3 aim;
+  uniform float clearing;
+  uniform float feet;
   void main() {
     #ifdef SQUARES
+      vec3 view = aim - cameraPosition;
+      vec3 seen = place - cameraPosition;
+      float share = dot(seen, view) / dot(view, view);
+      float beside = length(seen - share * view);
+      if (beside < clearing && share < 0.95 && place.z > feet) {
+        if (mod(floor(gl_FragCoord.x) + floor(gl_FragCoord.y), 2.0) + mod(floor(gl_FragCoord.x), 2.0) > 0.5) discard;
+      }
       vec3 cells = floor(place / SQUARES + 0.001) * (1.0 - step(0.9, facing));
       float fading = min(1.0, 4.0 * gl_FragCoord.w);
       gl_FragColor = vec4(lit * brightness * (1.0 - 0.12 * fading * mod(cells.x + cells.y + cells.z, 2.0)), opacity);
@@ -77,7 +88,14 @@ function surface(defines, { opacity = 1, tint = 0 } = {}) {
     fragmentShader: FRAGMENT,
     vertexColors: true,
     defines,
-    uniforms: { opacity: { value: opacity }, brightness: { value: 1 }, tint: { value: tint } },
+    uniforms: {
+      opacity: { value: opacity },
+      brightness: { value: 1 },
+      tint: { value: tint },
+      aim: { value: new THREE.Vector3() },
+      clearing: { value: 0 },
+      feet: { value: 0 },
+    },
     transparent,
     depthWrite: !transparent,
   });
@@ -86,8 +104,17 @@ function surface(defines, { opacity = 1, tint = 0 } = {}) {
 export const solid = () => surface({});
 export const translucent = () => surface({}, { opacity: 0.45, tint: 0.6 });
 
-/** Ground has squares that are fixed to the world, so that motion is seen on it. */
+/**
+ * Ground has squares that are fixed to the world, so that motion is seen on it. Three of four pixels are left out of
+ * what rises above `feet` within the radius `clearing` around the line to `aim`, all [m].
+ */
 export const squared = () => surface({ SQUARES: SQUARE.toFixed(3) });
+
+/** Lines along the sharp edges of a surface. */
+export function edgesOf(geometry) {
+  const material = new THREE.LineBasicMaterial({ color: 0x20282f, transparent: true, opacity: 0.55 });
+  return new THREE.LineSegments(new THREE.EdgesGeometry(geometry, SHARP), material);
+}
 
 /** Let go of what the graphics card holds of an object and all below it. */
 export function dispose(object) {

@@ -4,12 +4,13 @@ import { THREE } from "nicegui-scene";
 import { Arrows } from "./arrows.js";
 import { Cameras } from "./cameras.js";
 import { Course } from "./course.js";
-import { dispose, geometryOf, squared, translucent } from "./meshes.js";
+import { dispose, edgesOf, geometryOf, squared, translucent } from "./meshes.js";
 import { FLAG } from "./state.js";
 import { Vehicle } from "./vehicle.js";
 
 const SKY = { dark: 0x1d2733, light: 0xdfe8f0 };
 const DIM = 0.72; // Brightness of the ground on a dark page
+const CLEARING = 1.1; // Radius in which the chased vehicle is cleared from view, over its reach
 const INSET = { share: 0.3, margin: 12 };
 const SLOW = 60; // A mean frame that takes longer is drawn coarser from then on [ms]
 const FAST = 22; // One that takes less is drawn finer, each after some frames [ms]
@@ -46,6 +47,7 @@ export class View {
     this.ghost?.dispose();
     this.ground = new THREE.Mesh(geometryOf(ground), squared());
     this.course = new Course(course, this.ground);
+    this.ground.add(edgesOf(this.ground.geometry));
     this.vehicle = new Vehicle(look);
     this.ghost = ghost ? new Vehicle(ghost, translucent) : null;
     this.scene.add(this.ground, this.course.object, this.vehicle.object);
@@ -121,11 +123,21 @@ export class View {
     const camera = this.cameras.camera[view];
     camera.aspect = width / height;
     camera.updateProjectionMatrix();
+    this.clearSight(view);
     this.renderer.setViewport(x, y, width, height);
     this.renderer.setScissor(x, y, width, height);
     this.renderer.setScissorTest(true);
     this.renderer.clear();
     this.renderer.render(this.scene, camera);
+  }
+
+  /** Let the vehicle be seen through ground that hides it from the chasing camera; other views are left as they are. */
+  clearSight(view) {
+    const { aim, clearing, feet } = this.ground.material.uniforms;
+    const { centre, reach, bottom } = this.cameras;
+    aim.value.copy(centre);
+    clearing.value = view === "chase" ? CLEARING * reach : 0;
+    feet.value = centre.z + bottom + 0.1 * reach;
   }
 
   /** Draw coarser where frames take long, and finer again: `interval` is from a frame to the next [ms]. */
