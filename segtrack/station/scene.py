@@ -17,7 +17,6 @@ from segtrack.rendering.look import OnLink, VehicleLook, VisiblePart
 from segtrack.rendering.mesh import ground_mesh
 from segtrack.robot import Track
 
-
 WALL_COLOUR = (158.0, 174.0, 205.0)
 """Colour of what must not be touched, apart from floor and obstacles: red, green and blue, 0 to 255."""
 
@@ -40,7 +39,7 @@ def course_json(course: Course) -> dict[str, Any]:
 
 
 def ground_json(course: Course) -> dict[str, str]:
-    """Return the course's ground, in the form of a look's meshes; walls, its last terrain, have their own colour."""
+    """Return the course's ground, in the form of a look's meshes; its walls, the last terrain, stand out."""
     mesh = ground_mesh(course.terrains)
     if course.walls:
         mesh.colours[-len(ground_mesh(course.terrains[-1:]).colours) :] = WALL_COLOUR

@@ -460,3 +460,47 @@ def test_all_words_are_in_their_place_and_readable(page, station, size, dark):
         page.set_viewport_size(LAPTOP)
         if dark:
             page.get_by_role("button", name="Light").click()
+
+
+BODY_PIXELS = """cut => {
+  const { view, state } = STATION;
+  const gl = view.renderer.getContext(), whole = view.clearSight;
+  if (!cut) view.clearSight = () => (view.ground.material.uniforms.clearing.value = 0);
+  view.draw(state, performance.now());
+  view.clearSight = whole;
+  const [x, y] = [gl.drawingBufferWidth, gl.drawingBufferHeight], pixels = new Uint8Array(4 * x * y);
+  gl.readPixels(0, 0, x, y, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+  let count = 0;
+  for (let i = 0; i < pixels.length; i += 4) {
+    count += pixels[i] > 1.4 * pixels[i + 1] && pixels[i + 1] > 1.5 * pixels[i + 2];
+  }
+  return count;
+}""".replace("STATION", STATION)
+"""Number of the body's orange pixels with the sight cleared, or not."""
+
+
+def test_the_vehicle_is_seen_through_the_wall_behind_it_by_the_chasing_camera_alone(page):
+    for view, cleared in (("chase", True), ("front", False)):
+        page.evaluate(f"view => ({STATION}.main = view)", view)
+        page.wait_for_function(f"view => {STATION}.view.shown.main === view", arg=view)
+        hidden, seen = (page.evaluate(BODY_PIXELS, cut) for cut in (False, True))
+        assert seen > 1.03 * hidden > 0 if cleared else seen == hidden, (view, hidden, seen)
+    page.evaluate(f"{STATION}.main = 'chase'")
+
+
+def test_space_stops_for_an_instructor_who_does_not_drive_and_not_for_an_onlooker(browser, station, page):
+    for role, stops in (("onlooker", False), ("instructor", True)):
+        other = open_page(browser, station, role)
+        other.evaluate("document.activeElement.blur()")
+        station.forget()
+        other.keyboard.press("Space")
+        if stops:
+            says(page, "Emergency stop")
+            page.get_by_role("button", name="Release stop").click()
+        assert bool(asked(station, "e_stop")) == stops
+        other.context.close()
+
+
+def test_a_slow_simulation_is_said(page):
+    page.evaluate(f"() => ({STATION}.flags = {int(Flag.SLOW)})")
+    says(page, "Slower than real time")

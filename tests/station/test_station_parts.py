@@ -1,5 +1,6 @@
 """The station's parts that need neither a socket nor a simulation."""
 
+import base64
 import math
 import multiprocessing
 import struct
@@ -7,12 +8,15 @@ import sys
 import threading
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from segtrack.courses import load_course
 from segtrack.errors import NotReadyError
 from segtrack.recording.setup import Command
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import Flag, LinkQuality
+from segtrack.station.scene import WALL_COLOUR, ground_json
 from segtrack.station.simulation.exchange import (
     WATCHDOG,
     LatestValue,
@@ -261,3 +265,23 @@ def test_a_flood_is_cut_to_the_rate_and_then_off():
     budget = MessageBudget(0.0)
     verdicts = [budget.spend(0.0) for _ in range(round(MESSAGE_BURST + DROP_BURST) + 1)]
     assert [verdicts.count(verdict) for verdict in ("take", "drop", "close")] == [240, 2000, 1]
+
+
+@pytest.mark.parametrize("name", ["parcours", "confined-space", "stairs"])
+def test_walls_have_a_colour_of_their_own(name):
+    """Painted are twelve triangles for each wall, all of them between its planes."""
+    course = load_course(name).with_ground(0.7, None)
+    mesh = ground_json(course)
+    points = np.frombuffer(base64.b64decode(mesh["points"])).reshape(-1, 3)
+    triangles = np.frombuffer(base64.b64decode(mesh["triangles"]), np.int32).reshape(-1, 3)
+    colours = np.frombuffer(base64.b64decode(mesh["colours"]), np.float32).reshape(-1, 3)
+    painted = (colours == np.float32(WALL_COLOUR)).all(axis=1)
+    corners = points[triangles]
+    inside = np.zeros(len(triangles), dtype=bool)
+    for wall in course.walls:
+        c, s = math.cos(wall.yaw), math.sin(wall.yaw)
+        along = (corners[..., :2] - (wall.x, wall.y)) @ ((c, -s), (s, c))
+        reach = np.array([wall.length, wall.width]) / 2 + 1e-6
+        inside |= (np.abs(along) <= reach).all(axis=(1, 2))
+    assert painted.sum() == 12 * len(course.walls) > 0
+    assert inside[painted].all()

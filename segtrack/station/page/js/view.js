@@ -10,7 +10,7 @@ import { Vehicle } from "./vehicle.js";
 
 const SKY = { dark: 0x1d2733, light: 0xdfe8f0 };
 const DIM = 0.72; // Brightness of the ground on a dark page
-const CLEARING = 1.1; // Radius in which the chased vehicle is cleared from view, over its reach
+const CLEARING = 0.8; // Radius in which the chased vehicle is cleared from view, over its reach
 const INSET = { share: 0.3, margin: 12 };
 const SLOW = 60; // A mean frame that takes longer is drawn coarser from then on [ms]
 const FAST = 22; // One that takes less is drawn finer, each after some frames [ms]
