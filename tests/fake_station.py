@@ -51,6 +51,7 @@ class PicturedSimulation:
         sample: The latest command.
         position: Of the vehicle along x [m].
         ghost: Whether states show the vehicle a second time, 0.6 m ahead.
+        slow: Whether states say that the simulation falls behind real time.
     """
 
     def __init__(self, setup: DriveSetup, recording: Path) -> None:
@@ -58,7 +59,7 @@ class PicturedSimulation:
         self.orders: list[Order] = []
         self.sample: StampedCommand | None = None
         self.position, self.time, self.travels = 0.0, 0.0, np.zeros(2)
-        self.ghost = self.contacts = False
+        self.ghost = self.contacts = self.slow = False
         self._waiting: list[Report] = []
         self._frame = self._scene = 0
         with DriveSession(setup) as session:
@@ -117,7 +118,7 @@ class PicturedSimulation:
         state = StateMessage(
             scene=self._scene,
             frame=self._frame,
-            flags=flags | (Flag.GHOST if self.ghost else Flag(0)),
+            flags=flags | (Flag.GHOST if self.ghost else Flag(0)) | (Flag.SLOW if self.slow else Flag(0)),
             time=self.time,
             server_time=time.monotonic(),
             trial_clock=0.0,
@@ -177,6 +178,8 @@ class _Served:
         while (question := connection.recv()) != "close":
             if question == "forget":
                 self.asked.clear()
+            elif question == "change pace":
+                self.simulation.slow = not self.simulation.slow
             connection.send(self.answers.get(question))
         server.should_exit = True
 
@@ -241,6 +244,10 @@ class FakeStation:
     def forget(self) -> None:
         """Forget what was asked for."""
         self._ask("forget")
+
+    def change_pace(self) -> None:
+        """Let states say that the simulation falls behind real time, or no longer."""
+        self._ask("change pace")
 
     @contextmanager
     def silence(self) -> Iterator[None]:

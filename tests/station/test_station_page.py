@@ -501,6 +501,8 @@ def test_space_stops_for_an_instructor_who_does_not_drive_and_not_for_an_onlooke
         other.context.close()
 
 
-def test_a_slow_simulation_is_said(page):
-    page.evaluate(f"() => ({STATION}.flags = {int(Flag.SLOW)})")
+def test_a_slow_simulation_is_said(page, station):
+    station.change_pace()
     says(page, "Slower than real time")
+    station.change_pace()
+    says(page, "You drive")
