@@ -23,6 +23,7 @@ from segtrack.station.protocol import ControlsMessage, StateMessage
 from segtrack.station.serve import Station, StationOptions, listen
 
 _COMMAND_PERIOD = 0.02
+_PING_PERIOD = 0.5
 _TURN_BACK = 2.0
 """Time after which the driver turns back [s]."""
 _PATIENCE = 300.0
@@ -206,8 +207,11 @@ async def _hold_keys(driver: ClientConnection) -> None:
 
 
 async def _look_on(socket: ClientConnection) -> None:
+    asked = time.monotonic()
     async for _ in socket:
-        pass
+        if time.monotonic() - asked > _PING_PERIOD:
+            asked = time.monotonic()
+            await socket.send(protocol.Ping(time=1000 * asked).model_dump_json())
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:

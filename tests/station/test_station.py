@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import threading
 import time
 
@@ -186,4 +187,24 @@ def test_a_simulation_that_dies_is_reported_and_started_anew(station):
     driver.send(protocol.RunRequest(action="start"))
     driver.hold(())
     driver.until(moves, keys=("KeyW",))
+    driver.socket.close()
+
+
+def test_connections_that_ask_for_nothing_keep_nobody_out_for_long(station):
+    address = "127.0.0.1", int(station.link.rsplit(":", 1)[1])
+    driver = Client(station, "driver")
+    silent = [socket.create_connection(address) for _ in range(200)]
+    for halfway in silent[::2]:
+        halfway.send(b"GET / HTTP/1.1\r\nHost:")
+    driver.send(protocol.Ping(time=1.0))  # Who is there already notices nothing.
+    driver.until(lambda c: c.state is not None)
+    begun = time.monotonic()
+    while httpx.get(station.link + "/station/report").status_code != 200:
+        assert time.monotonic() - begun < 10.0
+        time.sleep(0.1)
+    for each in silent:
+        each.settimeout(10.0)
+        while each.recv(1000):  # Until the station closes it.
+            pass
+        each.close()
     driver.socket.close()

@@ -21,9 +21,10 @@ from segtrack.station import protocol
 from segtrack.station.web import client as clients
 from segtrack.station.web.app import Sockets
 from segtrack.station.web.catalogue import Catalogue, Library
-from segtrack.station.web.client import MAX_CLIENTS, MAX_ONLOOKERS, PAGE_BURST, MessageBudget
+from segtrack.station.web.client import MAX_CLIENTS, PAGE_BURST, MessageBudget
 from segtrack.station.web.guard import COOKIE, Guard
 from segtrack.station.web.hub import Hub
+from segtrack.station.web.seats import MAX_ONLOOKERS
 
 ORIGIN = "http://127.0.0.1:8080"
 OWN = {"host": "127.0.0.1:8080"}
@@ -197,6 +198,21 @@ def test_who_says_nothing_is_sent_away(hub, monkeypatch):
     monkeypatch.setattr("segtrack.station.web.app.HELLO_WITHIN", 0.05)
     with browser(hub).websocket_connect("/station/socket") as socket:
         assert socket.receive_json() == {"type": "error", "what": "no hello"}
+    assert hub.seats.listed() == ()
+
+
+def test_a_client_that_falls_silent_makes_room(hub, monkeypatch):
+    monkeypatch.setattr("segtrack.station.web.app.HEARD_WITHIN", 0.3)
+    with browser(hub).websocket_connect("/station/socket") as socket:
+        socket.send_text(HELLO)
+        for _ in range(3):  # Who says something stays.
+            time.sleep(0.15)
+            socket.send_text('{"type":"ping","time":5}')
+        answers = [socket.receive_json() for _ in range(5)]
+        assert [answer["type"] for answer in answers] == ["welcome", "pong", "pong", "pong", "error"]
+        assert answers[-1]["what"] == "nothing was heard for 0.3 s"
+        with pytest.raises(WebSocketDisconnect):
+            socket.receive_json()
     assert hub.seats.listed() == ()
 
 

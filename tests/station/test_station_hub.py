@@ -25,8 +25,9 @@ from segtrack.station.simulation.exchange import (
     TrialReport,
 )
 from segtrack.station.web.catalogue import Catalogue, Library
-from segtrack.station.web.client import MAX_LAG, MessageBudget, Seats
+from segtrack.station.web.client import MAX_LAG, MessageBudget
 from segtrack.station.web.hub import Hub
+from segtrack.station.web.seats import Seats
 
 
 @pytest.fixture

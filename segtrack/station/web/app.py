@@ -19,7 +19,7 @@ from segtrack.errors import MessageError, NotReadyError, SegtrackError
 from segtrack.station import protocol
 from segtrack.station.page import build_page
 from segtrack.station.web.catalogue import REPORTS, Library
-from segtrack.station.web.client import HELLO_WITHIN, MAX_CLIENTS, Client, MessageBudget
+from segtrack.station.web.client import HEARD_WITHIN, HELLO_WITHIN, MAX_CLIENTS, Client, MessageBudget
 from segtrack.station.web.guard import Guard
 from segtrack.station.web.hub import Hub
 
@@ -133,7 +133,7 @@ class _Conversation:
         return message if isinstance(message, protocol.Hello) else None
 
     async def _listen(self, client: Client) -> None:
-        while (text := await self._receive()) is not None:
+        while (text := await self._next()) is not None:
             now = time.monotonic()
             verdict = self._budget.spend(now)
             if verdict == "close":
@@ -161,6 +161,15 @@ class _Conversation:
         if due is not None:
             loop = asyncio.get_running_loop()
             self._delivery = loop.call_later(max(due - now, 0.0), self._deliver, client)
+
+    async def _next(self) -> str | None:
+        """Return the next message's text; None when the socket closes, or after a long silence."""
+        try:
+            return await asyncio.wait_for(self._receive(), HEARD_WITHIN)
+        except asyncio.TimeoutError:
+            self._log("a client was silent")
+            await _close(self._socket, _POLICY_VIOLATION, f"nothing was heard for {HEARD_WITHIN:g} s")
+            return None
 
     async def _receive(self) -> str | None:
         """Return the next message's text; None when the socket closes, an empty one for what is no text."""

@@ -19,8 +19,9 @@ from segtrack.station.simulation.exchange import (
     TrialEnded,
 )
 from segtrack.station.web.catalogue import Catalogue, Library
-from segtrack.station.web.client import Client, MessageBudget, Seats
+from segtrack.station.web.client import Client, MessageBudget
 from segtrack.station.web.run import Simulation, StationRun, Trials
+from segtrack.station.web.seats import Seats
 from segtrack.station.web.status import StationStatus
 from segtrack.station.web.viewing import SeenState, Viewing
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from segtrack.station.protocol import StatusMessage
 from segtrack.station.web.catalogue import Library
-from segtrack.station.web.client import Client, Seats
+from segtrack.station.web.client import Client
 from segtrack.station.web.run import StationRun, Trials
+from segtrack.station.web.seats import Seats
 from segtrack.station.web.viewing import Viewing
 
 
