@@ -68,7 +68,10 @@ class _Seen:
 
 
 def measure_station(seconds: float) -> list[Measured]:
-    """Measure for about so many seconds: a third of them with one client, the rest with four."""
+    """Measure for about so many seconds: a third of them with one client, the rest with four.
+
+    Three of the four look on, with contact loads.
+    """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     with TemporaryDirectory() as folder:
@@ -92,7 +95,7 @@ def measure_station(seconds: float) -> list[Measured]:
 def _serve(pipe: Connection, folder: Path) -> None:
     """Serve a station until the pipe says otherwise."""
     with listen("127.0.0.1", 0) as listening:
-        station = Station(StationOptions("127.0.0.1", 0, (), "quince", "okada-step", folder), listening)
+        station = Station(StationOptions("127.0.0.1", 0, (), "quince", "step-field", folder), listening)
         pipe.send((station.link, station.simulation.pid))
 
         async def serve_until_told() -> None:
@@ -122,6 +125,7 @@ async def _measure(
         _, share_1 = await _timed_phase(driver, seconds / 3, server)
         for _ in range(3):
             onlooker = await open_sockets.enter_async_context(_client(address, "onlooker"))
+            await onlooker.send(protocol.ViewRequest(contacts=True).model_dump_json())
             open_sockets.push_async_callback(_cancel, asyncio.create_task(_look_on(onlooker)))
         await driver.send(protocol.RunRequest(action="reset").model_dump_json())
         await _phase(driver, 1.0)

@@ -63,9 +63,9 @@ def recorded() -> Iterator[list[list[np.ndarray]]]:
                 seen.append([np.zeros(3), np.array(force), matrix])
                 add_contact(loads, link, lever, force, added)
 
-            def report(rows, index, place, push, along, velocity, *rest):
+            def report(rows, index, place, force, push, along, velocity, *rest):
                 seen[-1][0] = np.array(velocity)
-                report_contact(rows, index, place, push, along, velocity, *rest)
+                report_contact(rows, index, place, force, push, along, velocity, *rest)
 
             patch.setattr(module, "add_contact", add)
             patch.setattr(module, "report_contact", report)
@@ -171,6 +171,7 @@ def test_forces_of_now_are_what_the_last_step_exerted_on_a_belt(interpreted):
     forces = contacts[:, 4:7] + contacts[:, 3:4] * (0.0, 0.0, 1.0)
     assert np.linalg.norm(forces.sum(axis=0)[:2]) > 0.05
     np.testing.assert_allclose(forces.sum(axis=0), given[:3], rtol=1e-6)
+    np.testing.assert_allclose(contacts[:, 15:18], forces, rtol=1e-9, atol=1e-12)
 
 
 def test_the_moment_of_contacts_is_about_the_centre_of_the_link(interpreted):
