@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("mcap", reason="of an extra")
 
-from segtrack.errors import NotReadyError
+from segtrack.errors import FileAccessError, NotReadyError
 from segtrack.recording.recording import Recording
 from segtrack.recording.setup import Command, DriveSetup
 from segtrack.station.folder import StationFolder
@@ -161,3 +161,18 @@ def test_a_delay_that_the_driver_saw_is_in_the_result(drive):
     drive.set_trial(SetTrial("abandon", "Ann", 10, {}))
     (ended,) = [report for report in drive.reports() if isinstance(report, TrialEnded)]
     assert ended.result.delay == pytest.approx(np.percentile(0.001 * np.arange(1, 100), 95))
+
+
+def test_a_trial_that_a_full_disk_ends_has_its_result(drive, monkeypatch):
+    drive.set_trial(SetTrial("begin", "Ann", 30, {}))
+    run(drive, 5)
+    drive.set_trial(SetTrial("help", "Ann", 30, {}))
+
+    def full(*_, **__):
+        raise FileAccessError("write to", "run.mcap", "No space left on device")
+
+    monkeypatch.setattr(drive.session.recorder, "event", full)
+    with pytest.raises(FileAccessError):
+        drive.end()
+    (ended,) = [report for report in drive.reports() if isinstance(report, TrialEnded)]
+    assert (ended.result.outcome, ended.result.failed) == ("abandoned", 1)

@@ -209,12 +209,12 @@ class StationDrive:
         judge = self._judge
         if judge is None or not events:
             return
-        recorder = self.session.recorder
-        if recorder is not None:
-            for event in events:
-                recorder.event("trial", what=event.kind, clock=event.clock, text=event.text)
         judge.keep()
         self._reports.append(TrialReport(judge.status()))
         if judge.over:
             self._reports.append(TrialEnded(judge.result()))
+        if self.session.recorder is not None:  # Last: the disk may be full.
+            for event in events:
+                self.session.recorder.event("trial", what=event.kind, clock=event.clock, text=event.text)
+        if judge.over:
             self.end_recording()
