@@ -1,6 +1,7 @@
 """A run is recorded, replayed and driven beside, as the web process shows it."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,11 +19,14 @@ from segtrack.station.web.viewing import Viewing
 TICKS = 60
 
 
+SETUP = DriveSetup(course="okada-step", time_step=0.002).resolved()
+
+
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
     """A library with one recording, and the states that were seen while it was made."""
     library = Library(tmp_path_factory.mktemp("station"))
-    drive = StationDrive(DriveSetup(course="okada-step", time_step=0.002), 1, library.folder)
+    drive = StationDrive(SETUP, 1, library.folder)
     drive.begin_recording()
     states = [drive.state(0.0, 1.0, 0.0)]
     for i in range(TICKS):
@@ -86,14 +90,14 @@ def test_a_replay_plays_pauses_and_ends(recorded):
 def test_a_ghost_is_where_the_recording_was_at_the_same_time(recorded, flags, at):
     library, name, states = recorded
     viewing = Viewing(library)
-    viewing.show_ghost(name)
+    viewing.show_ghost(name, SETUP)
     opened(viewing)
     live = StateMessage(**vars(states[0]) | {"time": 0.3, "trial_clock": 0.1, "flags": flags}).pack()
     state = StateMessage.unpack(viewing.simulated(live).bytes_for(False))
     assert state.flags == flags | Flag.GHOST
     assert np.array_equal(state.pose, states[0].pose.astype("f4"))
     assert np.array_equal(state.ghost, states[at].pose.astype("f4"))
-    assert viewing.show_ghost(None)
+    assert viewing.hide_ghost()
     assert viewing.simulated(live).bytes_for(True) == live
 
 
@@ -116,7 +120,30 @@ def test_what_is_no_recording_says_so(tmp_path):
     (library.folder.recordings / "broken.mcap").write_bytes(b"nothing")
     library.refresh()
     viewing = Viewing(library)
-    viewing.show_ghost("broken")
+    viewing.show_ghost("broken", SETUP)
     with pytest.raises(Exception, match="broken"):
         opened(viewing)
+    assert viewing.ghost is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"friction": 0.5}, "friction None, here 0.5"),
+        ({"vehicle": "packbot", "payload": 2.0}, "vehicle quince, here packbot; payload 0.0, here 2.0"),
+        ({"seed": 7}, None),
+        ({"vehicle": "/somewhere/quince", "seed": 7}, None),
+    ],
+)
+def test_a_ghost_was_driven_under_the_same_conditions(recorded, changed, told):
+    library, name, _ = recorded
+    viewing = Viewing(library)
+    viewing.show_ghost(name, replace(SETUP, **changed))
+    if told is None:
+        opened(viewing)
+        assert viewing.ghost.name == name
+        return
+    with pytest.raises(NotReadyError) as error:
+        opened(viewing)
+    assert str(error.value) == f"cannot show the ghost: it was driven with {told}"
     assert viewing.ghost is None

@@ -201,14 +201,14 @@ class Hub:
         match message:
             case protocol.Configure(setup=setup):
                 self.run.configure(setup)
-                self.viewing.close()
+                self.viewing.leave()
             case protocol.RunRequest(action=action):
                 self.trials.set_run(action, self.seats.role(client.id))
                 if action in ("start", "reset"):
                     self._show_run()
             case protocol.TrialRequest(action="raise"):
                 self.run.raise_setting()
-                self.viewing.close()
+                self.viewing.leave()
             case protocol.TrialRequest(action="expert", operator=operator):
                 self._require_instructor(client, "name an expert")
                 self.trials.name_expert(operator, self._drivers_link())
@@ -222,7 +222,9 @@ class Hub:
                 if self.viewing.obey(message, now):
                     self._show_scene()
             case protocol.GhostRequest(recording=recording):
-                if self.viewing.show_ghost(recording):
+                if recording is not None:
+                    self.viewing.show_ghost(recording, self.run.drive_setup)
+                elif self.viewing.hide_ghost():
                     self._show_scene()
 
     def _drivers_link(self) -> protocol.LinkRequest | None:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any, Literal, Protocol
 
 from segtrack.errors import NotReadyError
+from segtrack.recording.setup import DriveSetup
 from segtrack.scoring import Result, TrialConditions, check_operator
 from segtrack.station import protocol
 from segtrack.station.protocol import LinkRequest, Role, RunState, Setup, TrialStatus
@@ -93,6 +94,11 @@ class StationRun:
         self.scene += 1
         self.setup, self.state, self.reason, self.trial = setup, "compiling", "", None
         self.steering.change_vehicle(vehicle, self.scene)
+
+    @property
+    def drive_setup(self) -> DriveSetup:
+        """Setup that is simulated."""
+        return self._catalogue.drive_setup(self.setup)
 
     def raise_setting(self) -> None:
         """Build the same course at the next setting.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 from segtrack.courses import load_course
 from segtrack.errors import InvalidValueError, NotReadyError
 from segtrack.recording.recording import Recording
+from segtrack.recording.setup import DriveSetup
 from segtrack.station.protocol import Flag, ReplayRequest, StateMessage
 from segtrack.station.scene import course_json, ground_json
 from segtrack.station.web.catalogue import Library
@@ -52,9 +55,31 @@ class OpenRecording:
         }
         return cls(name, recording, scene)
 
+    @classmethod
+    def open_alike(cls, name: str, path: Path, setup: DriveSetup) -> OpenRecording:
+        """Read a recording of a drive under the same conditions as a setup; the seed does not matter.
+
+        Raises:
+            SegtrackError: It cannot be read, is none, or was driven under other conditions.
+        """
+        opened = cls.open(name, path)
+        own, wanted = _conditions(opened.recording.setup), _conditions(setup)
+        others = [f"{what.replace('_', ' ')} {own[what]}, here {wanted[what]}" for what in own]
+        differing = [text for text, what in zip(others, own, strict=True) if own[what] != wanted[what]]
+        if differing:
+            raise NotReadyError("show the ghost", f"it was driven with {'; '.join(differing)}")
+        return opened
+
     def pose(self, time: float) -> NDArray[np.float64]:
         """Return the flat pose at a time since the beginning [s]; the ends are held."""
         return self.recording.poses_at(time)
+
+
+def _conditions(setup: DriveSetup) -> dict[str, Any]:
+    """Values of a setup that a drive depends on; files count by their names."""
+    values = setup.as_json()
+    del values["seed"]
+    return values | {name: Path(values[name]).name for name in ("vehicle", "course")}
 
 
 class Playback:
@@ -181,7 +206,7 @@ class Viewing:
         if request.action == "open":
             if request.recording is None:
                 raise InvalidValueError("recording", "the name of one", None)
-            self._read("replay", request.recording)
+            self._read("replay", request.recording, OpenRecording.open)
             return False
         if request.action == "close":
             return self.close()
@@ -202,15 +227,21 @@ class Viewing:
         self._reading.pop("replay", None)
         return was_open
 
-    def show_ghost(self, recording: str | None) -> bool:
-        """Show a recording's vehicle, or none any more; returns True if the scene has changed.
+    def leave(self) -> None:
+        """Close the replay and hide the ghost: another vehicle or course is built."""
+        self.close()
+        self.hide_ghost()
+
+    def show_ghost(self, recording: str, setup: DriveSetup) -> None:
+        """Show the vehicle of a recording that was driven under the same conditions as a setup.
 
         Raises:
             UnknownNameError: There is no such recording.
         """
-        if recording is not None:
-            self._read("ghost", recording)
-            return False
+        self._read("ghost", recording, partial(OpenRecording.open_alike, setup=setup))
+
+    def hide_ghost(self) -> bool:
+        """Show no ghost any more; returns True if there was one."""
         was_shown, self.ghost = self.ghost is not None, None
         self._reading.pop("ghost", None)
         return was_shown
@@ -219,7 +250,7 @@ class Viewing:
         """Show recordings that have been read; returns True if the scene has changed.
 
         Raises:
-            SegtrackError: A recording could not be read.
+            SegtrackError: A recording could not be read, or is no ghost of this run.
         """
         done = [what for what, reading in self._reading.items() if reading.done()]
         for what in done:
@@ -255,8 +286,8 @@ class Viewing:
             state = replace(state, flags=state.flags | Flag.GHOST, ghost=self.ghost.pose(time))
         return SeenState(state.pack())
 
-    def _read(self, what: str, name: str) -> None:
+    def _read(self, what: str, name: str, read: Callable[[str, Path], OpenRecording]) -> None:
         path = self._library.recording(name)
         if what in self._reading:
             raise NotReadyError(f"open the {what}", "another recording is being read")
-        self._reading[what] = self._reader.submit(OpenRecording.open, name, path)
+        self._reading[what] = self._reader.submit(read, name, path)
