@@ -89,7 +89,7 @@ class SimulationProcess:
             until = time.monotonic() + _CLOSE_WITHIN
             while self._pipe.poll(max(until - time.monotonic(), 0.0)):
                 reports.append(self._pipe.recv())
-        self._end()
+        self._end(0.0)
         return reports
 
     @property
@@ -111,8 +111,8 @@ class SimulationProcess:
             self._process.start()
         theirs.close()
 
-    def _end(self) -> None:
-        self._process.join(_CLOSE_WITHIN)
+    def _end(self, within: float = _CLOSE_WITHIN) -> None:
+        self._process.join(within)
         if self._process.is_alive():
             self._process.kill()
             self._process.join()

@@ -113,9 +113,11 @@ class _Conversation:
             await _close(self._socket, _TRY_LATER, str(error))
             return
         sender = asyncio.create_task(self._send(client))
+        watcher = asyncio.create_task(self._watch())
         try:
             await self._listen(client)
         finally:
+            watcher.cancel()
             if self._delivery is not None:
                 self._delivery.cancel()
             self._hub.leave(client)
@@ -133,8 +135,8 @@ class _Conversation:
         return message if isinstance(message, protocol.Hello) else None
 
     async def _listen(self, client: Client) -> None:
-        while (text := await self._next()) is not None:
-            now = time.monotonic()
+        while (text := await self._receive()) is not None:
+            self._heard_at = now = time.monotonic()
             verdict = self._budget.spend(now)
             if verdict == "close":
                 self._log(f"client {client.id} floods")
@@ -151,6 +153,14 @@ class _Conversation:
             if client.commands is not None:
                 self._deliver(client)
 
+    async def _watch(self) -> None:
+        """Close the socket of a client that has said nothing for long."""
+        self._heard_at = time.monotonic()
+        while (left := self._heard_at + HEARD_WITHIN - time.monotonic()) > 0:
+            await asyncio.sleep(left)
+        self._log("a client was silent")
+        await _close(self._socket, _POLICY_VIOLATION, f"nothing was heard for {HEARD_WITHIN:g} s")
+
     def _deliver(self, client: Client) -> None:
         """Deliver delayed controls now, and again when the next arrive."""
         if self._delivery is not None:
@@ -161,15 +171,6 @@ class _Conversation:
         if due is not None:
             loop = asyncio.get_running_loop()
             self._delivery = loop.call_later(max(due - now, 0.0), self._deliver, client)
-
-    async def _next(self) -> str | None:
-        """Return the next message's text; None when the socket closes, or after a long silence."""
-        try:
-            return await asyncio.wait_for(self._receive(), HEARD_WITHIN)
-        except asyncio.TimeoutError:
-            self._log("a client was silent")
-            await _close(self._socket, _POLICY_VIOLATION, f"nothing was heard for {HEARD_WITHIN:g} s")
-            return None
 
     async def _receive(self) -> str | None:
         """Return the next message's text; None when the socket closes, an empty one for what is no text."""

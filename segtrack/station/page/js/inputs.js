@@ -19,6 +19,7 @@ export class Inputs {
     Object.assign(this, { send, tell, mayStop, active: false, seq: 0, keys: new Set(), pad: new Pad() });
     this.touch = [0, 0, 0, 0];
     this.fingers = [false, false];
+    this.since = 0;
     this.delay = null; // From controls to the picture of what they did, as it was drawn last [ms]
     this.told = "";
     const on = (target, names, handler) => {
@@ -38,6 +39,7 @@ export class Inputs {
   /** Begin or end to send; what is held at that moment has to be let go and pressed anew. */
   activate(active) {
     this.active = active;
+    this.since = performance.now(); // What came before is another driver's, by another clock.
     this.neutral();
   }
 

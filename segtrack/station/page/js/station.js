@@ -14,6 +14,7 @@ const TABS = { setup: "Setup", trial: "Trial", people: "People", replay: "Replay
 const NAMES = { chase: "Chase", front: "Front", rear: "Rear", overhead: "Overhead", free: "Free" };
 const ROLES = ["driver", "instructor", "onlooker"];
 const NARROW = "(max-width: 1000px)";
+const LONGEST_DELAY = 60000; // A longer one is told as this [ms]
 const kept = (name, fallback) => localStorage.getItem(`segtrack-${name}`) ?? fallback;
 const keep = (name, value) => localStorage.setItem(`segtrack-${name}`, value);
 
@@ -250,8 +251,9 @@ export default {
     /** Delay and trial, which no state has in itself. */
     extra(state) {
       const trial = (state.flags & FLAG.replay) === 0 ? (this.status?.trial ?? null) : null;
-      const echoes = this.drives && state.clientTime > 0;
-      this.inputs.delay = echoes ? Math.max(performance.now() - state.clientTime, 0) : null;
+      const now = performance.now();
+      const echoes = this.drives && state.clientTime > this.inputs.since && state.clientTime <= now;
+      this.inputs.delay = echoes ? Math.min(now - state.clientTime, LONGEST_DELAY) : null;
       if (echoes) return { trial, delayName: "delay", delay: this.inputs.delay };
       return { trial, delayName: "round trip", delay: this.connect.roundTrip };
     },
