@@ -55,13 +55,15 @@ def report_contact(
 ) -> None:
     """Write a contact that carries anything into row `index` of a report, if it has rows.
 
-    The force of a step is implicit: it gives the direction of the normal force, whose size is that of now.
+    The force of a step is implicit: it gives the direction of the normal force, whose size is that of now. A
+    contact that comes apart in the step has none, and is reported with friction alone.
     """
     if len(report) == 0 or normal_force == 0.0:
         return
     out = report[index]
     normal = (force[0] - along[0], force[1] - along[1], force[2] - along[2])
-    scale = normal_force / math.sqrt(dot(normal, normal))
+    predicted = math.sqrt(dot(normal, normal))
+    scale = normal_force / predicted if predicted > 0.0 else 0.0
     for k in range(3):
         out[k], out[4 + k], out[7 + k] = place[k], along[k], velocity[k]
         out[15 + k] = along[k] + scale * normal[k]

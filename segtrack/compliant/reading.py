@@ -19,7 +19,8 @@ class GrouserReading:
         grousers: Index of the grouser along the belt; -1 for the belt's face (n,).
         normal_force: Sum over the surfaces that a point touches (n,) [N].
         tangential_force: Friction, on the belt, in the world (n, 3) [N].
-        force: Force of the ground on the belt, normal and tangential, in the world (n, 3) [N].
+        force: Force of the ground on the belt, normal and tangential, in the world; of contacts that come
+            apart in the next step the tangential one alone (n, 3) [N].
         slip_velocity: Velocity over the ground in the world (n, 3) [m/s].
         sinkage: Depth of the point in the ground, which on rigid ground is elastic (n,) [m].
         pressure: Normal force over the area that the point stands for, of its footing: the tip of its

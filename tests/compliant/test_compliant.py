@@ -169,6 +169,36 @@ def test_readings_at_rest_add_up_and_do_not_slip():
     assert total == pytest.approx(robot.mass * 9.81, rel=1e-4)
 
 
+@pytest.mark.parametrize("name", ["packbot", "quince"])
+def test_forces_of_a_reading_carry_a_vehicle_that_stands_askew_on_a_slope(name):
+    world = segtrack.World(engine="native")
+    world.add_terrain(terrain.Ramp(distance=-3.0, slope=math.radians(15), length=8.0, width=8.0))
+    robot = world.add_vehicle(name, position=(1.0, 0.0), yaw=math.radians(45))
+    assert world.settle().converged
+    world.run(0.3)
+    forces = np.concatenate([track.read_grousers().force for track in robot.tracks.values()])
+    weight = robot.mass * 9.81
+    np.testing.assert_allclose(forces.sum(axis=0), (0.0, 0.0, weight), rtol=1e-6, atol=1e-6 * weight)
+
+
+def test_readings_of_a_vehicle_that_bounces_are_finite():
+    """Also of contacts that are pressed still, and come apart in the next step."""
+    world, robot = resting("packbot")
+    x, y, z = robot.state.position
+    robot.reset_base_pose((x, y, z + 0.3), (0.0, 0.05, 0.0, 1.0))
+    parting = 0
+    for _ in range(600):
+        world.run(0.001)
+        for track in robot.tracks.values():
+            reading = track.read_grousers()
+            assert np.isfinite(reading.force).all()
+            normal = np.linalg.norm(reading.force - reading.tangential_force, axis=1)
+            pressed = normal > 0
+            assert normal[pressed] == pytest.approx(reading.normal_force[pressed])
+            parting += np.count_nonzero(~pressed)
+    assert parting > 0
+
+
 def test_a_reading_tells_grousers_from_faces_by_how_far_they_stand_out():
     """A belt pressed in deep, at every place of its first grousers: points off its path are on grousers."""
     world = segtrack.World(engine="native", gravity=0.0)
