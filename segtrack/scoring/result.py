@@ -30,15 +30,15 @@ class Attempt(_Record):
     """Duration on the trial's clock [s]."""
     fault: Fault | None = None
     """Fault that ended it; None if it was completed."""
-    elapsed: _Time | None = None
-    """Time that it took on the wall [s]; None if the simulation was not watched in real time."""
+    wall_time: _Time | None = None
+    """Time that it took by the wall clock [s]; None if the simulation was not watched in real time."""
     void: bool = False
     """True if the simulation was too slow: it neither counts as completed nor as failed."""
 
     @property
     def real_time_factor(self) -> float | None:
         """Simulated over elapsed time; None if the simulation was not watched in real time."""
-        return self.duration / self.elapsed if self.elapsed else None
+        return self.duration / self.wall_time if self.wall_time else None
 
 
 class TrialConditions(NamedTuple):
@@ -130,9 +130,9 @@ class Result(_Record):
     @property
     def real_time_factor(self) -> float | None:
         """Simulated over elapsed time of all repetitions; None if it was not watched in real time."""
-        watched = [attempt for attempt in self.attempts if attempt.elapsed]
-        elapsed = math.fsum(attempt.elapsed or 0.0 for attempt in watched)
-        return math.fsum(attempt.duration for attempt in watched) / elapsed if watched else None
+        watched = [attempt for attempt in self.attempts if attempt.wall_time]
+        wall_time = math.fsum(attempt.wall_time or 0.0 for attempt in watched)
+        return math.fsum(attempt.duration for attempt in watched) / wall_time if watched else None
 
     @property
     def rate(self) -> float:

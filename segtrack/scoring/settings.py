@@ -40,7 +40,7 @@ SOURCES: Mapping[str, NumberSource] = {
     "pass_fraction": NumberSource("no source was found for a fraction of an expert's rate", "from memory"),
     "fall_angle": NumberSource("steeper than any slope of the courses", "own choice"),
     "touch_distance": NumberSource("stiff contacts stop a belt just before the wall", "own choice"),
-    "real_time_factor": NumberSource("2 % of the rate is less than operators differ by", "own choice"),
+    "real_time_factor": NumberSource("an operator gains 2 % of time to think at most", "own choice"),
 }
 """Sources of the fields of `ScoringSettings`, by name."""
 
@@ -53,7 +53,7 @@ class ScoringSettings:
         allowed_failures: Failures that still pass, by number of repetitions tried.
         reliability: Probability of completing a repetition that is to be shown.
         confidence: Confidence in that reliability.
-        pass_fraction: Rate of a trained operator over an expert's, on the same course, setting and vehicle.
+        pass_fraction: Rate of a trained operator over an expert's, under the same conditions.
         fall_angle: Roll or pitch beyond which a vehicle has fallen [rad].
         touch_distance: A wall nearer to the vehicle than this is touched [m].
         real_time_factor: A repetition in which simulated over elapsed time was lower is void [-].

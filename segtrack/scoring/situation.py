@@ -45,29 +45,30 @@ class TrialEvent:
 
 
 _MADE_UP_FOR = 0.1
-"""Delay of a repetition that does not count: a short one is made up for by the ticks after it [s]."""
+"""Delay that does not count: a short one is made up for by the ticks after it [s]."""
 
 
+@dataclass
 class Pace:
-    """Pace of a repetition.
+    """Pace of a simulation over some time.
 
     Attributes:
         simulated: Simulated time [s].
-        elapsed: Time on the wall [s].
-        measured: True once a time was added.
+        wall_time: Time by the wall clock [s].
     """
 
-    def __init__(self) -> None:
-        """Begin at the repetition's begin."""
-        self.simulated = self.elapsed = 0.0
-        self.measured = False
+    simulated: float = 0.0
+    wall_time: float = 0.0
 
-    def add(self, simulated: float, elapsed: float) -> None:
-        """Add a time [s], simulated and on the wall."""
-        self.simulated, self.elapsed = self.simulated + simulated, self.elapsed + elapsed
-        self.measured = True
+    def add(self, simulated: float, wall_time: float) -> None:
+        """Add a time [s], simulated and by the wall clock."""
+        self.simulated, self.wall_time = self.simulated + simulated, self.wall_time + wall_time
+
+    @property
+    def real_time_factor(self) -> float:
+        """Simulated time over that of the wall clock; 1 before there is any."""
+        return self.simulated / self.wall_time if self.wall_time > 0 else 1.0
 
     def is_below(self, factor: float) -> bool:
-        """Return True if simulated over elapsed time is, for long enough to tell."""
-        behind = self.elapsed - self.simulated
-        return behind > _MADE_UP_FOR and self.simulated < factor * self.elapsed
+        """Return True if the real-time factor is, for long enough to tell."""
+        return self.real_time_factor < factor and self.wall_time - self.simulated > _MADE_UP_FOR

@@ -252,15 +252,14 @@ class Trial:
 
     def _end_attempt(self, fault: Fault | None) -> None:
         duration, pace, void = self.clock - self._begun, self._pace, self.slow
-        elapsed = pace.elapsed if pace.measured else None
-        number = self._tried + 1
+        number, wall_time = self._tried + 1, pace.wall_time or None
         self.attempts.append(
-            Attempt(begun=self._begun, duration=duration, fault=fault, elapsed=elapsed, void=void)
+            Attempt(begun=self._begun, duration=duration, fault=fault, wall_time=wall_time, void=void)
         )
         self._begun, self._gate, self._pace = self.clock, 0, Pace()
         if void:
-            factor = pace.simulated / pace.elapsed
-            self._tell("void", f"repetition {number} is void, run it again: real-time factor {factor:.2f}")
+            text = f"repetition {number} is void, run it again: real-time factor {pace.real_time_factor:.2f}"
+            self._tell("void", text)
         elif fault is None:
             self._tell("repetition", f"repetition {number} completed in {duration:.1f} s")
         else:

@@ -11,6 +11,7 @@ pytest.importorskip("mcap", reason="of an extra")
 from segtrack.errors import FileAccessError, NotReadyError
 from segtrack.recording.recording import Recording
 from segtrack.recording.setup import Command, DriveSetup
+from segtrack.scoring.situation import Pace
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import Flag
 from segtrack.station.simulation import loads
@@ -32,7 +33,7 @@ def run(drive, ticks, left=0.0, right=0.0, **changed):
         now = drive.session.time
         stamp = dict(scene=1, came=now, client_time=1.0, e_stop=False) | changed
         drive.tick(StampedCommand(**stamp, command=Command(left, right)), now)
-    return drive.state(drive.session.time, 1.0, 0.0)
+    return drive.state(drive.session.time, Pace(), 0.0)
 
 
 def test_a_fresh_command_moves_the_vehicle_and_an_old_one_stops_it(drive):
@@ -74,7 +75,7 @@ def test_going_back_in_a_trial_gives_the_repetition_up(drive):
     drive.restart()
     (report,) = drive.reports()
     assert (report.fields["failures"], report.fields["paused"]) == (1, None)
-    assert drive.state(0.0, 1.0, 0.0).flags & Flag.TRIAL
+    assert drive.state(0.0, Pace(), 0.0).flags & Flag.TRIAL
 
 
 def test_a_trial_that_is_over_has_its_recording_closed_and_listed(drive, tmp_path):
@@ -96,7 +97,7 @@ def test_contact_loads_carry_the_vehicle(drive):
     run(drive, 100)
     drive.loads.wanted = True
     drive.loads.update(1.0)
-    state = drive.state(time.monotonic(), 1.0, 0.0)
+    state = drive.state(time.monotonic(), Pace(), 0.0)
     weight = drive.session.robot.mass * 9.81
     assert state.contacts[:, 3:].sum(axis=0) == pytest.approx([0.0, 0.0, weight], abs=0.02 * weight)
     assert state.contacts[:, 2] == pytest.approx(np.zeros(len(state.contacts)), abs=0.005)
@@ -122,9 +123,13 @@ def test_contact_loads_are_read_in_time_that_is_left_and_not_shown_when_old(driv
     assert len(read) == 1
     drive.loads.update(1.0)
     assert len(read) == 2
+    monkeypatch.setattr(loads, "SHARE", 1.0)  # Of the time that it takes.
+    time.sleep(0.04)
+    drive.loads.update(0.01)
+    assert len(read) == 3
     now = time.monotonic()
-    assert len(drive.state(now, 1.0, 0.0).contacts) == 1
-    old = drive.state(now + loads.STALE, 1.0, 0.0)
+    assert len(drive.state(now, Pace(), 0.0).contacts) == 1
+    old = drive.state(now + loads.STALE, Pace(), 0.0)
     assert (len(old.contacts), old.flags & Flag.CONTACTS) == (0, 0)
 
 
@@ -145,12 +150,22 @@ def test_a_repetition_of_a_slow_simulation_is_void_and_flagged(drive):
     drive.set_trial(SetTrial("begin", "Ann", 10, {}))
     for k in range(20):
         drive.tick(None, 0.03 * k, late=True)
-    assert drive.state(0.6, 1.0, 0.0).flags & Flag.SLOW
+    assert drive.state(0.6, Pace(), 0.0).flags & Flag.SLOW
     drive.set_trial(SetTrial("help", "Ann", 10, {}))
     drive.set_trial(SetTrial("abandon", "Ann", 10, {}))
     (ended,) = [report for report in drive.reports() if isinstance(report, TrialEnded)]
     assert (ended.result.void, ended.result.failed, ended.result.late) == (1, 0, 1.0)
     assert ended.result.real_time_factor == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("pace", "slow"),
+    [(Pace(0.01, 0.03), False), (Pace(1.9, 1.99), False), (Pace(1.9, 2.01), True), (Pace(9.9, 10.05), False)],
+)
+def test_a_simulation_is_slow_by_more_than_it_makes_up_for_and_a_trial_by_its_repetition(drive, pace, slow):
+    assert bool(drive.state(0.0, pace, 0.0).flags & Flag.SLOW) == slow
+    drive.set_trial(SetTrial("begin", "Ann", 10, {}))
+    assert not drive.state(0.0, pace, 0.0).flags & Flag.SLOW
 
 
 def test_a_delay_that_the_driver_saw_is_in_the_result(drive):

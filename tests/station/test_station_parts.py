@@ -156,7 +156,7 @@ def test_ticks_begin_on_the_clock_without_drift():
     clock, begins = run_clock([0.001, 0.004, 0.0] * 1000)
     assert begins == pytest.approx([0.01 * i for i in range(3000)], abs=1e-9)
     assert (clock.late, clock.dropped, clock.late_share) == (0, 0.0, 0.0)
-    assert clock.real_time_factor == pytest.approx(1.0, abs=1e-9)
+    assert clock.pace.real_time_factor == pytest.approx(1.0, abs=1e-9)
 
 
 def test_a_small_delay_is_made_up_for_and_counted():
@@ -170,7 +170,7 @@ def test_of_a_long_delay_no_more_is_made_up_for_than_said():
     clock, begins = run_clock([0.0, 1.0, *[0.0] * 300])
     assert clock.dropped == pytest.approx(1.0 - 0.01 - MAX_CATCH_UP)
     assert begins[-1] - 0.01 * 301 == pytest.approx(clock.dropped)
-    assert run_clock([0.02] * 500)[0].real_time_factor == pytest.approx(0.5, abs=0.01)
+    assert run_clock([0.02] * 500)[0].pace.real_time_factor == pytest.approx(0.5, abs=0.01)
 
 
 def test_a_tick_is_late_beyond_one_tick_and_lost_beyond_what_is_caught_up():

@@ -10,6 +10,7 @@ pytest.importorskip("mcap", reason="of an extra")
 
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 from segtrack.recording.setup import Command, DriveSetup
+from segtrack.scoring.situation import Pace
 from segtrack.station.protocol import Flag, ReplayRequest, StateMessage
 from segtrack.station.simulation.drive import StationDrive
 from segtrack.station.simulation.exchange import RecordingReport, StampedCommand
@@ -28,10 +29,10 @@ def recorded(tmp_path_factory):
     library = Library(tmp_path_factory.mktemp("station"))
     drive = StationDrive(SETUP, 1, library.folder)
     drive.begin_recording()
-    states = [drive.state(0.0, 1.0, 0.0)]
+    states = [drive.state(0.0, Pace(), 0.0)]
     for i in range(TICKS):
         drive.tick(StampedCommand(1, float(i), 0.0, False, Command(0.3, 0.3)), float(i))
-        states.append(drive.state(0.0, 1.0, 0.0))
+        states.append(drive.state(0.0, Pace(), 0.0))
     drive.end_recording()
     (report,) = drive.reports()
     drive.close()
@@ -129,8 +130,8 @@ def test_what_is_no_recording_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"friction": 0.5}, "friction None, here 0.5"),
-        ({"vehicle": "packbot", "payload": 2.0}, "vehicle quince, here packbot; payload 0.0, here 2.0"),
+        ({"friction": 0.5}, "quince, engine native, friction 0.5, payload 0.0"),
+        ({"vehicle": "packbot", "payload": 2.0}, "packbot, engine native, payload 2.0"),
         ({"seed": 7}, None),
         ({"vehicle": "/somewhere/quince", "seed": 7}, None),
     ],
@@ -145,5 +146,7 @@ def test_a_ghost_was_driven_under_the_same_conditions(recorded, changed, told):
         return
     with pytest.raises(NotReadyError) as error:
         opened(viewing)
-    assert str(error.value) == f"cannot show the ghost: it was driven with {told}"
+    here = "okada-step with quince, engine native, payload 0.0, time step 0.002, track model compliant"
+    there = f"okada-step with {told}, time step 0.002, track model compliant"
+    assert str(error.value) == f"cannot show the ghost: it was driven on {here}, and this is {there}"
     assert viewing.ghost is None

@@ -163,7 +163,7 @@ class ReportLink(BaseModel):
 
 
 class Flag(IntFlag):
-    """Bits of a state; it is slow where a repetition would be void: the simulation falls behind real time."""
+    """Bits of a state; slow: the repetition would be void now, or the last seconds, where no trial is on."""
 
     E_STOP = 1
     WATCHDOG = 2

@@ -12,6 +12,7 @@ from segtrack.recording.session import DriveSession
 from segtrack.recording.setup import TICK, Command, DriveSetup
 from segtrack.rendering import look_of
 from segtrack.scoring import ScoringSettings, TrialEvent
+from segtrack.scoring.situation import Pace
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import Flag, StateMessage
 from segtrack.station.scene import course_json, ground_json
@@ -163,14 +164,20 @@ class StationDrive:
         reports, self._reports = self._reports, []
         return reports
 
-    def state(self, now: float, real_time_factor: float, late_share: float) -> StateMessage:
-        """Return the state as it is sent."""
+    def state(self, now: float, pace: Pace, late_share: float) -> StateMessage:
+        """Return the state as it is sent.
+
+        Args:
+            now: Monotonic clock [s].
+            pace: Pace of the last seconds.
+            late_share: Fraction of ticks that ended late.
+        """
         self._frame += 1
         session = self.session
         judge = self._judge
         trial, clock = (judge.flags, judge.trial.clock) if judge is not None else (Flag(0), 0.0)
         loads = self.loads.latest(now)
-        slow = real_time_factor < self._slowest or (judge is not None and judge.trial.slow)
+        slow = judge.trial.slow if judge is not None and not judge.over else pace.is_below(self._slowest)
         return StateMessage(
             scene=self.scene,
             frame=self._frame,
@@ -182,7 +189,7 @@ class StationDrive:
             server_time=now,
             trial_clock=clock,
             client_time=0.0 if self._latest is None else self._latest.client_time,
-            real_time_factor=real_time_factor,
+            real_time_factor=pace.real_time_factor,
             late_share=late_share,
             energy=session.robot.energy,
             command_age=now - self._applied_at,

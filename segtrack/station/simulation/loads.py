@@ -14,14 +14,14 @@ LOADS_PERIOD = 1 / 30
 """Shortest time between two readings [s]."""
 STALE = 0.5
 """Age from which on loads are no longer shown [s]."""
-_FORGETTING = 0.9
-"""Factor on the longest reading so far, at each chance to read: one that was slow once is tried again."""
+SHARE = 1e-3
+"""Largest fraction of the time that readings take which do not fit into what a tick leaves."""
 _NONE = np.empty((0, 6))
 _NONE.setflags(write=False)
 
 
 class LoadReader:
-    """Latest contact loads of a drive, which cost its ticks nothing.
+    """Latest contact loads of a drive, which delay a thousandth of its ticks at most.
 
     Attributes:
         wanted: True while somebody looks at them.
@@ -35,16 +35,13 @@ class LoadReader:
         read_contact_forces(session)
 
     def update(self, spare: float) -> None:
-        """Read anew where it is wanted and due, and as long as a reading fits into `spare` [s]."""
+        """Read anew where it is wanted and due: seldom, if the last reading took more than `spare` [s]."""
         begun = time.monotonic()
-        if not self.wanted or begun - self._read_at < LOADS_PERIOD:
-            return
-        if self._cost > spare:
-            self._cost *= _FORGETTING
-            return
-        self._rows = read_contact_forces(self._session)
-        self._read_at = time.monotonic()
-        self._cost = max(self._read_at - begun, _FORGETTING * self._cost)
+        period = LOADS_PERIOD if self._cost <= spare else self._cost / SHARE
+        if self.wanted and begun - self._read_at >= period:
+            self._rows = read_contact_forces(self._session)
+            self._read_at = time.monotonic()
+            self._cost = self._read_at - begun
 
     def latest(self, now: float) -> NDArray[np.float64] | None:
         """Return points and forces (c, 6) [m, N]; None where nobody looks, or there was no time for long."""

@@ -12,6 +12,7 @@ from multiprocessing.connection import Connection
 
 from segtrack.errors import NotReadyError, SegtrackError
 from segtrack.recording.setup import TICK
+from segtrack.scoring.situation import Pace
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import RunState
 from segtrack.station.simulation.drive import StationDrive
@@ -86,10 +87,10 @@ class DeadlineClock:
         return self.late / max(self.ticks, 1)
 
     @property
-    def real_time_factor(self) -> float:
-        """Simulated over elapsed time, of the last seconds."""
+    def pace(self) -> Pace:
+        """Pace of the last seconds."""
         (began, first), (ended, last) = self._ends[0], self._ends[-1]
-        return (last - first) * self.tick / (ended - began) if ended > began else 1.0
+        return Pace((last - first) * self.tick, ended - began)
 
 
 _IDLE = 0.1
@@ -172,7 +173,7 @@ class SimulationLoop:
     def _publish(self) -> None:
         if self._drive is not None:
             clock = self._clock
-            state = self._drive.state(time.monotonic(), clock.real_time_factor, clock.late_share)
+            state = self._drive.state(time.monotonic(), clock.pace, clock.late_share)
             self._states.write(state.pack())
 
     def _obey(self, order: Order) -> None:

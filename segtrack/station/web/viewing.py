@@ -16,6 +16,7 @@ from segtrack.courses import load_course
 from segtrack.errors import InvalidValueError, NotReadyError
 from segtrack.recording.recording import Recording
 from segtrack.recording.setup import DriveSetup
+from segtrack.scoring import TrialConditions
 from segtrack.station.protocol import Flag, ReplayRequest, StateMessage
 from segtrack.station.scene import course_json, ground_json
 from segtrack.station.web.catalogue import Library
@@ -64,10 +65,8 @@ class OpenRecording:
         """
         opened = cls.open(name, path)
         own, wanted = _conditions(opened.recording.setup), _conditions(setup)
-        others = [f"{what.replace('_', ' ')} {own[what]}, here {wanted[what]}" for what in own]
-        differing = [text for text, what in zip(others, own, strict=True) if own[what] != wanted[what]]
-        if differing:
-            raise NotReadyError("show the ghost", f"it was driven with {'; '.join(differing)}")
+        if own != wanted:
+            raise NotReadyError("show the ghost", f"it was driven on {own}, and this is {wanted}")
         return opened
 
     def pose(self, time: float) -> NDArray[np.float64]:
@@ -75,11 +74,12 @@ class OpenRecording:
         return self.recording.poses_at(time)
 
 
-def _conditions(setup: DriveSetup) -> dict[str, Any]:
-    """Values of a setup that a drive depends on; files count by their names."""
-    values = setup.as_json()
-    del values["seed"]
-    return values | {name: Path(values[name]).name for name in ("vehicle", "course")}
+def _conditions(setup: DriveSetup) -> TrialConditions:
+    """Conditions of a drive; its files count by their names."""
+    given = {name: value for name, value in setup.as_json().items() if value is not None}
+    course, vehicle = (Path(given.pop(name)).name for name in ("course", "vehicle"))
+    setting = given.pop("setting", None)
+    return TrialConditions.of(course, setting, vehicle, {name: str(value) for name, value in given.items()})
 
 
 class Playback:

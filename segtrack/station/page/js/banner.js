@@ -26,7 +26,7 @@ export function bannerOf({ connection, reasons, flags, status }) {
   if (status.run === "stopped") return say("wait", "Stopped", status.reason);
   if (has(FLAG.watchdog)) return say("stop", "No commands", "The station hears nothing: belts stop.");
   if (has(FLAG.trialPaused)) return say("wait", "Fault: clock stopped", status.trial?.paused ?? "");
-  if (has(FLAG.slow)) return say("stop", "Slower than real time", has(FLAG.trial) ? "This repetition is void: run it again." : "");
+  if (has(FLAG.slow)) return say("stop", "Slower than real time", has(FLAG.trial) ? "This repetition will be void." : "");
   return say("good", has(FLAG.trial) ? "You drive: trial" : "You drive", status.reason || reasons.pad);
 }
 
