@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from segtrack.cli.app import app
 from segtrack.recording.session import DriveSession
 from segtrack.recording.setup import TICK, Command, DriveSetup
+from segtrack.scoring.situation import Pace
 
 SETUP = DriveSetup(vehicle="quince", course="okada-step", time_step=0.002)
 
@@ -140,7 +141,7 @@ def test_emergency_stop_latches_and_is_said(hands, window, session):
     from segtrack.station.window.loop import hud_lines
 
     def said():
-        return hud_lines(session, window.mapper, 1.0, focused=True)[2:]
+        return hud_lines(session, window.mapper, Pace(2.0, 2.0), focused=True)[2:]
 
     hands.key("w")
     hands.key("SPACE")
@@ -168,7 +169,7 @@ def test_hud_says_how_the_vehicle_is(pygame, session):
         flipper.place(math.radians(30))
     mapper = InputMapper(session.robot.description)
     mapper.update(Controls(), 0.0)
-    state, flippers, *warnings = hud_lines(session, mapper, 0.5, focused=False)
+    state, flippers, *warnings = hud_lines(session, mapper, Pace(1.0, 2.0), focused=False)
     assert "left +0.00 m/s, slip +0.00" in state
     assert flippers == "   ".join(f"{name} +30 deg" for name in session.robot.flippers)
     assert warnings == ["another window has the keys", "slow: real-time factor 0.50"]

@@ -69,17 +69,21 @@ def test_a_course_is_driven_by_keys_scored_and_replayed(browser, tmp_path):
         page.get_by_role("tab", name="Trial").click()
         page.get_by_role("button", name="Begin").click()
         says(page, "You drive: trial")
-        for repetition in range(10):
+        trial = {"over": False}
+        for lap in range(40):  # Those in which a busy machine was slower than real time are void.
             for key, gate in (("KeyW", 1), ("KeyS", 0)):
                 page.keyboard.down(key)
-                wanted = "trial && (trial.next_gate === gate && trial.done === done || trial.over)"
-                done = repetition + (gate == 0)
+                wanted = (
+                    "trial && (trial.next_gate === gate && trial.done + trial.void === laps || trial.over)"
+                )
                 page.wait_for_function(
-                    f"([gate, done]) => {{ const {{ trial }} = {STATION}.status; return {wanted}; }}",
-                    arg=[gate, done],
+                    f"([gate, laps]) => {{ const {{ trial }} = {STATION}.status; return {wanted}; }}",
+                    arg=[gate, lap + (gate == 0)],
                 )
                 page.keyboard.up(key)
-        trial = page.evaluate(f"{STATION}.status.trial")
+            trial = page.evaluate(f"{STATION}.status.trial")
+            if trial["over"]:
+                break
         assert (trial["over"], trial["passed"], trial["done"], trial["failures"]) == (True, True, 10, 0)
         assert trial["rate"] > 5
         clock = page.evaluate(f"{STATION}.state.trialClock")

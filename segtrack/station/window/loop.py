@@ -16,18 +16,15 @@ from segtrack.recording.session import DriveSession
 from segtrack.recording.setup import TICK
 from segtrack.rendering import Camera
 from segtrack.rendering.camera import View
+from segtrack.scoring import ScoringSettings
+from segtrack.scoring.situation import Pace
 from segtrack.station.bindings import help_text
 from segtrack.station.inputs import InputMapper
 from segtrack.station.simulation.loop import DeadlineClock
 from segtrack.station.window.controls import PygameControls
 
-SLOW = 0.98
-"""Real-time factor below which the simulation is said to be slow."""
 
-
-def hud_lines(
-    session: DriveSession, mapper: InputMapper, real_time_factor: float, focused: bool
-) -> list[str]:
+def hud_lines(session: DriveSession, mapper: InputMapper, pace: Pace, focused: bool) -> list[str]:
     """Return the lines to show: the state, then what keeps the vehicle from moving, if anything does."""
     robot = session.robot
     state = robot.state
@@ -44,8 +41,8 @@ def hud_lines(
         lines.append("let go of everything before driving on")
     if not focused:
         lines.append("another window has the keys")
-    if real_time_factor < SLOW:
-        lines.append(f"slow: real-time factor {real_time_factor:.2f}")
+    if pace.is_below(ScoringSettings().real_time_factor):
+        lines.append(f"slow: real-time factor {pace.real_time_factor:.2f}")
     return lines
 
 
@@ -223,7 +220,7 @@ class DriveWindow:
     def draw(self) -> None:
         """Draw the vehicle and its instruments."""
         self._view.draw(self._screen)
-        lines = hud_lines(self.session, self.mapper, self.clock.real_time_factor, self._controls.focused)
+        lines = hud_lines(self.session, self.mapper, self.clock.pace, self._controls.focused)
         for i, line in enumerate(lines):
             for colour, offset in ((_SHADOW, 1), (_TEXT, 0)):
                 text = self._font.render(line, True, colour)

@@ -1,6 +1,7 @@
 /** The instruments below the picture: attitude, side view, belts, and numbers. */
 
 import { THREE } from "nicegui-scene";
+import { FLAG } from "./state.js";
 
 const SIDES = ["left", "right"];
 
@@ -74,7 +75,7 @@ export class Hud {
     this.text("delay", extra.delay === null ? "–" : `${Math.round(extra.delay)} ms`);
     this.text("real-time", `${fixed(state.realTimeFactor, 2)} ×`);
     this.text("late", `${fixed(100 * state.lateShare, 1)} %`);
-    this.parts["real-time"].classList.toggle("st-bad", state.realTimeFactor < 0.95);
+    this.parts["real-time"].classList.toggle("st-bad", (state.flags & FLAG.slow) !== 0);
     this.parts.late.classList.toggle("st-bad", state.lateShare > 0.001);
   }
 
