@@ -102,13 +102,18 @@ class Binding(NamedTuple):
 
     Attributes:
         device: Device in the operator's hands.
-        inputs: Keys, buttons or stick axis, alternatives with commas.
+        inputs: Keys by `KeyboardEvent.code`, buttons, or a stick's axis; any of them.
         action: Effect.
     """
 
     device: Literal["keyboard", "gamepad", "sticks"]
-    inputs: str
+    inputs: tuple[str, ...]
     action: str
+
+    @property
+    def label(self) -> str:
+        """Inputs as text, with commas."""
+        return ", ".join(name.removeprefix("Key") for name in self.inputs)
 
 
 def bindings(flippers: bool = True) -> list[Binding]:
@@ -119,18 +124,18 @@ def bindings(flippers: bool = True) -> list[Binding]:
 def help_text(flippers: bool = True) -> str:
     """Return all bindings as text, a line each, in columns."""
     rows = bindings(flippers)
-    device, inputs = (max(len(row[i]) for row in rows) for i in range(2))
-    return "\n".join(f"{row.device:{device}}  {row.inputs:{inputs}}  {row.action}" for row in rows)
+    device, label = (max(map(len, column)) for column in zip(*((r.device, r.label) for r in rows), strict=True))
+    return "\n".join(f"{row.device:{device}}  {row.label:{label}}  {row.action}" for row in rows)
 
 
 def _rows() -> Iterator[Binding]:
     for action in Action:
-        if keys := [code.removeprefix("Key") for code, does in KEYS.items() if does is action]:
-            yield Binding("keyboard", ", ".join(keys), action.value)
+        if keys := [code for code, does in KEYS.items() if does is action]:
+            yield Binding("keyboard", tuple(keys), action.value)
     for action in Action:
         if numbers := [number for number, does in BUTTONS.items() if does is action]:
-            yield Binding("gamepad", ", ".join(BUTTON_NAMES[n] for n in numbers), action.value)
+            yield Binding("gamepad", tuple(BUTTON_NAMES[n] for n in numbers), action.value)
     for mode, axes in STICKS.items():
         for name, axis in zip(_STICK_NAMES, axes, strict=True):
             if axis is not None:
-                yield Binding("sticks", f"{name} ({mode})", axis.value)
+                yield Binding("sticks", (f"{name} ({mode})",), axis.value)

@@ -6,6 +6,7 @@ Nothing is loaded from elsewhere.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import nicegui.elements.scene  # noqa: F401  # Makes the ES module `nicegui-scene` known, which holds three.js.
@@ -14,16 +15,19 @@ from nicegui.element import Element
 
 from segtrack.station.bindings import bindings
 
-_STYLE = Path(__file__).parent / "station.css"
+_FOLDER = Path(__file__).parent
+_STYLE = _FOLDER / "station.css"
+_WORDS = json.loads((_FOLDER / "words.json").read_text(encoding="utf-8"))
 
 
 class StationView(Element, component="js/station.js", esm={"segtrack-station": "js"}):
     """The component; it speaks with `/station/socket` by itself."""
 
     def __init__(self) -> None:
-        """Tell it what keys and buttons do."""
+        """Tell it what keys and buttons do, and its words in each language."""
         super().__init__()
         self._props["bindings"] = [row._asdict() for row in bindings()]
+        self._props["words"] = _WORDS
 
 
 def build_page() -> None:

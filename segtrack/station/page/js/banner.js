@@ -1,5 +1,6 @@
 /** The one thing that an operator must know now, in words and a colour. */
 
+import { t } from "./language.js";
 import { FLAG } from "./state.js";
 
 /**
@@ -11,27 +12,27 @@ import { FLAG } from "./state.js";
 export function bannerOf({ connection, reasons, flags, status }) {
   const say = (kind, title, detail = "") => ({ kind, title, detail });
   const has = (flag) => (flags & flag) !== 0;
-  if (connection === "lost") return say("stop", "No connection", "Belts stop by themselves. Connecting again …");
-  if (connection === "connecting" || !status) return say("wait", "Connecting …");
-  if (has(FLAG.eStop)) return say("stop", "Emergency stop", "Release it, then let go of everything.");
-  if (status.run === "failed") return say("stop", "Simulation failed", status.reason);
-  if (status.run === "compiling") return say("wait", "Preparing the simulation …", "The first time takes longer.");
-  if (status.replay) return say("look", "Replay", status.replay.name);
+  if (connection === "lost") return say("stop", t("No connection"), t("Belts stop by themselves. Connecting again …"));
+  if (connection === "connecting" || !status) return say("wait", t("Connecting …"));
+  if (has(FLAG.eStop)) return say("stop", t("Emergency stop"), t("Release it, then let go of everything."));
+  if (status.run === "failed") return say("stop", t("Simulation failed"), status.reason);
+  if (status.run === "compiling") return say("wait", t("Preparing the simulation …"), t("The first time takes longer."));
+  if (status.replay) return say("look", t("Replay"), status.replay.name);
   if (status.role !== "driver") return say("look", ...onlooking(status));
-  if (reasons.hidden) return say("stop", "Page is hidden", "Belts stop until it is seen.");
-  if (reasons.blurred) return say("stop", "Page has lost the focus", "Belts stop. Click here to drive on.");
-  if (reasons.padLost) return say("stop", "Gamepad lost", "Belts stop. Connect it, or use keys or touch.");
-  if (status.run === "ready") return say("wait", "Ready", "Start, to drive.");
-  if (status.run === "paused") return say("wait", "Paused", status.reason);
-  if (status.run === "stopped") return say("wait", "Stopped", status.reason);
-  if (has(FLAG.watchdog)) return say("stop", "No commands", "The station hears nothing: belts stop.");
-  if (has(FLAG.trialPaused)) return say("wait", "Fault: clock stopped", status.trial?.paused ?? "");
-  if (has(FLAG.slow)) return say("stop", "Slower than real time", has(FLAG.trial) ? "This repetition will be void." : "");
-  return say("good", has(FLAG.trial) ? "You drive: trial" : "You drive", status.reason || reasons.pad);
+  if (reasons.hidden) return say("stop", t("Page is hidden"), t("Belts stop until it is seen."));
+  if (reasons.blurred) return say("stop", t("Page has lost the focus"), t("Belts stop. Click here to drive on."));
+  if (reasons.padLost) return say("stop", t("Gamepad lost"), t("Belts stop. Connect it, or use keys or touch."));
+  if (status.run === "ready") return say("wait", t("Ready"), t("Start, to drive."));
+  if (status.run === "paused") return say("wait", t("Paused"), status.reason);
+  if (status.run === "stopped") return say("wait", t("Stopped"), status.reason);
+  if (has(FLAG.watchdog)) return say("stop", t("No commands"), t("The station hears nothing: belts stop."));
+  if (has(FLAG.trialPaused)) return say("wait", t("Fault: clock stopped"), status.trial?.paused ?? "");
+  if (has(FLAG.slow)) return say("stop", t("Slower than real time"), has(FLAG.trial) ? t("This repetition will be void.") : "");
+  return say("good", has(FLAG.trial) ? t("You drive: trial") : t("You drive"), status.reason || reasons.pad);
 }
 
 function onlooking({ role, driver, clients }) {
   const name = clients.find(({ id }) => id === driver)?.name;
-  const title = role === "instructor" ? "Instructor" : "You look on";
-  return [title, name ? `${name} drives.` : "Nobody drives."];
+  const title = role === "instructor" ? t("Instructor") : t("You look on");
+  return [title, name ? t("{name} drives.", { name }) : t("Nobody drives.")];
 }

@@ -1,12 +1,13 @@
 /** The instruments below the picture: attitude, side view, belts, and numbers. */
 
 import { THREE } from "nicegui-scene";
+import { nameOf, t } from "./language.js";
 import { FLAG } from "./state.js";
 
 const SIDES = ["left", "right"];
 
 export const HUD = `
-  <div class="st-hud" role="region" aria-label="instruments">
+  <div class="st-hud" role="region" :aria-label="t('instruments')">
     <figure class="st-attitude"><svg viewBox="-50 -50 100 100" aria-hidden="true">
       <clipPath id="st-round"><circle r="46"/></clipPath>
       <g clip-path="url(#st-round)"><g data-hud="horizon">
@@ -18,21 +19,21 @@ export const HUD = `
     </svg><figcaption><span data-hud="pitch"></span><span data-hud="roll"></span></figcaption></figure>
     <figure class="st-side"><svg viewBox="-66 -56 132 112" aria-hidden="true"><g data-hud="side"></g></svg>
       <figcaption data-hud="flippers"></figcaption></figure>
-    <table class="st-belts"><thead><tr><th></th><th>left</th><th>right</th></tr></thead><tbody>
-      <tr><th>force</th><td data-hud="force-left"></td><td data-hud="force-right"></td></tr>
-      <tr><th>speed</th><td data-hud="speed-left"></td><td data-hud="speed-right"></td></tr>
-      <tr><th>asked</th><td data-hud="command-left"></td><td data-hud="command-right"></td></tr>
-      <tr><th>slip</th><td data-hud="slip-left"></td><td data-hud="slip-right"></td></tr>
+    <table class="st-belts"><thead><tr><th></th><th>{{ t('left') }}</th><th>{{ t('right') }}</th></tr></thead><tbody>
+      <tr><th>{{ t('force') }}</th><td data-hud="force-left"></td><td data-hud="force-right"></td></tr>
+      <tr><th>{{ t('speed') }}</th><td data-hud="speed-left"></td><td data-hud="speed-right"></td></tr>
+      <tr><th>{{ t('asked') }}</th><td data-hud="command-left"></td><td data-hud="command-right"></td></tr>
+      <tr><th>{{ t('slip') }}</th><td data-hud="slip-left"></td><td data-hud="slip-right"></td></tr>
     </tbody></table>
     <dl class="st-numbers">
-      <div><dt>time</dt><dd data-hud="time"></dd></div>
-      <div><dt>score</dt><dd data-hud="score"></dd></div>
-      <div><dt>failures</dt><dd data-hud="failures"></dd></div>
-      <div><dt>trial</dt><dd data-hud="trial"></dd></div>
-      <div><dt>energy</dt><dd data-hud="energy"></dd></div>
-      <div><dt data-hud="delay-name">delay</dt><dd data-hud="delay"></dd></div>
-      <div><dt>real time</dt><dd data-hud="real-time"></dd></div>
-      <div><dt>late steps</dt><dd data-hud="late"></dd></div>
+      <div><dt>{{ t('time') }}</dt><dd data-hud="time"></dd></div>
+      <div><dt>{{ t('score') }}</dt><dd data-hud="score"></dd></div>
+      <div><dt>{{ t('failures') }}</dt><dd data-hud="failures"></dd></div>
+      <div><dt>{{ t('trial') }}</dt><dd data-hud="trial"></dd></div>
+      <div><dt>{{ t('energy') }}</dt><dd data-hud="energy"></dd></div>
+      <div><dt data-hud="delay-name"></dt><dd data-hud="delay"></dd></div>
+      <div><dt>{{ t('real time') }}</dt><dd data-hud="real-time"></dd></div>
+      <div><dt>{{ t('late steps') }}</dt><dd data-hud="late"></dd></div>
     </dl>
   </div>`;
 
@@ -67,7 +68,7 @@ export class Hud {
     for (const side of SIDES) this.belts(state.readings, side);
     this.flippers(state.readings);
     this.text("time", clock(state.time));
-    this.text("score", extra.trial ? `${extra.trial.done} of ${extra.trial.repetitions}` : "–");
+    this.text("score", extra.trial ? t("{done} of {all}", { done: extra.trial.done, all: extra.trial.repetitions }) : "–");
     this.text("failures", extra.trial ? `${extra.trial.failures}` : "–");
     this.text("trial", clock(state.trialClock));
     this.text("energy", `${fixed(state.energy / 1000, 2)} kJ`);
@@ -90,8 +91,8 @@ export class Hud {
     const roll = THREE.MathUtils.radToDeg(this.angles.x);
     const pitch = THREE.MathUtils.radToDeg(this.angles.y);
     this.parts.horizon.setAttribute("transform", `rotate(${fixed(-roll, 1)}) translate(0 ${fixed(-pitch, 1)})`);
-    this.text("pitch", `nose ${pitch > 0 ? "down" : "up"} ${Math.abs(Math.round(pitch))}°`);
-    this.text("roll", `${roll > 0 ? "right" : "left"} ${Math.abs(Math.round(roll))}°`);
+    this.text("pitch", attitude(pitch, "nose down {angle}°", "nose up {angle}°"));
+    this.text("roll", attitude(roll, "right {angle}°", "left {angle}°"));
   }
 
   /** Draw the belts as seen from the right, the front to the right. */
@@ -121,7 +122,7 @@ export class Hud {
   flippers(readings) {
     const words = Object.entries(this.index.flippers).map(([name, places]) => {
       const angles = places.map((at) => fixed(THREE.MathUtils.radToDeg(readings[at]), 0));
-      return `${name} ${angles.join(" | ")}°`;
+      return `${nameOf(name)} ${angles.join(" | ")}°`;
     });
     this.text("flippers", words.join(", "));
   }
@@ -142,6 +143,10 @@ function indexOf(readings) {
 }
 
 const sideOf = (name) => (name.includes("right") ? "right" : "left");
+
+/** An angle [deg] in words: those for a positive one, or for any other. */
+const attitude = (angle, positive, negative) =>
+  t(angle > 0 ? positive : negative, { angle: Math.abs(Math.round(angle)) });
 
 /** A number with so many decimals, without "-0". */
 export function fixed(value, decimals) {

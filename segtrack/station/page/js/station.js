@@ -4,7 +4,13 @@ import { bannerOf } from "segtrack-station/banner.js";
 import { VIEWS } from "segtrack-station/cameras.js";
 import { HUD, Hud } from "segtrack-station/hud.js";
 import { Inputs } from "segtrack-station/inputs.js";
-import { HelpPanel, InstructorPanel, ReplayPanel, SetupPanel, TrialPanel } from "segtrack-station/panels.js";
+import { learnLayout } from "segtrack-station/keyboard.js";
+import { LANGUAGES, beginLanguage, chooseLanguage, language, t } from "segtrack-station/language.js";
+import { HelpPanel } from "segtrack-station/panels/keys.js";
+import { InstructorPanel } from "segtrack-station/panels/people.js";
+import { ReplayPanel } from "segtrack-station/panels/replay.js";
+import { SetupPanel } from "segtrack-station/panels/setup.js";
+import { TrialPanel } from "segtrack-station/panels/trial.js";
 import { Connection } from "segtrack-station/socket.js";
 import { FLAG } from "segtrack-station/state.js";
 import { TouchStick } from "segtrack-station/sticks.js";
@@ -20,48 +26,52 @@ const keep = (name, value) => localStorage.setItem(`segtrack-${name}`, value);
 
 export default {
   components: { HelpPanel, InstructorPanel, ReplayPanel, SetupPanel, TouchStick, TrialPanel },
-  props: { bindings: Array },
+  props: { bindings: Array, words: Object },
   template: `
     <div class="st-station" :class="{ 'st-dark': dark, 'st-panel-open': panel }">
       <header class="st-top">
         <div class="st-banner" :class="'st-' + banner.kind" role="status" aria-live="polite">
           <strong>{{ banner.title }}</strong><span>{{ banner.detail }}</span></div>
         <nav class="st-tools">
-          <q-btn v-if="mayTake" unelevated no-caps color="primary" label="Drive" @click="takeSeat"/>
-          <q-btn v-if="run === 'running'" outline no-caps icon="pause" label="Pause" :disable="!mayRun" @click="ask('pause')"/>
-          <q-btn v-else unelevated no-caps color="primary" icon="play_arrow" label="Start" :disable="!mayRun" @click="ask('start')"/>
-          <q-btn outline no-caps icon="stop" label="Stop" title="End the run; its recording is then listed"
+          <q-btn v-if="mayTake" unelevated no-caps color="primary" :label="t('Drive')" @click="takeSeat"/>
+          <q-btn v-if="run === 'running'" outline no-caps icon="pause" :label="t('Pause')" :disable="!mayRun" @click="ask('pause')"/>
+          <q-btn v-else unelevated no-caps color="primary" icon="play_arrow" :label="t('Start')" :disable="!mayRun" @click="ask('start')"/>
+          <q-btn outline no-caps icon="stop" :label="t('Stop')" :title="t('End the run; its recording is then listed')"
             :disable="!mayRun || !['running', 'paused'].includes(run)" @click="ask('stop')"/>
-          <q-btn outline no-caps icon="replay" label="Reset" :disable="!mayRun" @click="ask('reset')"/>
-          <q-select dense outlined options-dense emit-value map-options behavior="menu" class="st-view" label="View"
+          <q-btn outline no-caps icon="replay" :label="t('Reset')" :disable="!mayRun" @click="ask('reset')"/>
+          <q-select dense outlined options-dense emit-value map-options behavior="menu" class="st-view" :label="t('View')"
             v-model="main" :options="views"/>
-          <q-select dense outlined options-dense emit-value map-options behavior="menu" class="st-view" label="Inset"
+          <q-select dense outlined options-dense emit-value map-options behavior="menu" class="st-view" :label="t('Inset')"
             v-model="inset" :options="insets"/>
           <q-btn :outline="!contacts" :unelevated="contacts" :color="contacts ? 'primary' : undefined" no-caps
-            label="Loads" title="Contact loads as arrows" @click="contacts = !contacts"/>
-          <q-btn flat round :icon="dark ? 'light_mode' : 'dark_mode'" :aria-label="dark ? 'Light' : 'Dark'"
+            :label="t('Loads')" :title="t('Contact loads as arrows')" @click="contacts = !contacts"/>
+          <q-btn flat round :icon="dark ? 'light_mode' : 'dark_mode'" :aria-label="t(dark ? 'Light' : 'Dark')"
             @click="setDark(!dark)"/>
-          <q-btn flat round icon="touch_app" aria-label="Touch sticks" @click="touch = !touch"/>
-          <q-btn flat round :icon="panel ? 'chevron_right' : 'menu'" aria-label="Panels" @click="panel = !panel"/>
+          <q-btn flat round icon="translate" :aria-label="t('Language')"><q-menu no-refocus><q-list dense>
+            <q-item v-for="(name, code) in languages" :key="code" clickable v-close-popup :active="code === language()"
+              :lang="code" @click="chooseLanguage(code)"><q-item-section>{{ name }}</q-item-section></q-item>
+          </q-list></q-menu></q-btn>
+          <q-btn flat round icon="touch_app" :aria-label="t('Touch sticks')" @click="touch = !touch"/>
+          <q-btn flat round :icon="panel ? 'chevron_right' : 'menu'" :aria-label="t('Panels')" @click="panel = !panel"/>
         </nav>
-        <button class="st-estop" :disabled="role === 'onlooker'" @click="stop(true)">E-STOP</button>
+        <button class="st-estop" :disabled="role === 'onlooker'" @click="stop(true)">{{ t('E-STOP') }}</button>
       </header>
       <main class="st-scene">
         <canvas ref="canvas"></canvas>
-        <div class="st-inset" v-show="inset" ref="frame"><span>{{ names[inset] }}</span></div>
+        <div class="st-inset" v-show="inset" ref="frame"><span>{{ inset && t(names[inset]) }}</span></div>
         <div v-if="contacts && legend" class="st-legend">{{ legend }}</div>
         <div class="st-title">{{ title }}</div>
         <template v-if="touch">
-          <touch-stick class="st-stick-left" label="drive" @move="(x, y, held) => stick(0, x, y, held)"/>
-          <touch-stick class="st-stick-right" label="flippers" @move="(x, y, held) => stick(1, x, y, held)"/>
+          <touch-stick class="st-stick-left" :label="t('drive')" @move="(x, y, held) => stick(0, x, y, held)"/>
+          <touch-stick class="st-stick-right" :label="t('flippers')" @move="(x, y, held) => stick(1, x, y, held)"/>
         </template>
-        <button v-if="mayRun && stopped" class="st-release" @click="stop(false)">Release stop</button>
+        <button v-if="mayRun && stopped" class="st-release" @click="stop(false)">{{ t('Release stop') }}</button>
         <div v-if="said" class="st-said" :class="{ 'st-stop': refused }" role="alert">{{ said }}</div>
       </main>
       ${HUD}
       <aside v-if="panel && status" class="st-panel">
         <q-tabs v-model="tab" dense no-caps narrow-indicator>
-          <q-tab v-for="(label, name) in tabs" :key="name" :name="name" :label="label"/></q-tabs>
+          <q-tab v-for="(label, name) in tabs" :key="name" :name="name" :label="t(label)"/></q-tabs>
         <setup-panel v-if="tab === 'setup'" :options="options" :setup="status.setup ?? {}" :may-change="mayRun" @send="send"/>
         <trial-panel v-if="tab === 'trial'" :trial="status.trial" :may-change="mayRun" :instructor="instructor"
           :recordings="status.recordings" :ghost="status.ghost" :report="report" @send="send"/>
@@ -78,6 +88,7 @@ export default {
     const query = new URLSearchParams(location.search);
     return {
       names: NAMES,
+      languages: LANGUAGES,
       tabs: TABS,
       main: kept("view", "chase"),
       inset: kept("inset", "") || null,
@@ -126,10 +137,10 @@ export default {
       return this.connection === "open" && this.status?.driver === null && this.role !== "onlooker";
     },
     views() {
-      return VIEWS.map((view) => ({ label: NAMES[view], value: view }));
+      return VIEWS.map((view) => ({ label: t(NAMES[view]), value: view }));
     },
     insets() {
-      return [{ label: "none", value: null }, ...this.views.filter(({ value }) => value !== "free")];
+      return [{ label: t("none"), value: null }, ...this.views.filter(({ value }) => value !== "free")];
     },
   },
 
@@ -142,6 +153,11 @@ export default {
     drives(drives) {
       this.inputs.activate(drives);
     },
+  },
+
+  created() {
+    beginLanguage(this.words);
+    learnLayout();
   },
 
   mounted() {
@@ -171,6 +187,9 @@ export default {
   },
 
   methods: {
+    t,
+    language,
+    chooseLanguage,
     send(message) {
       this.connect?.send(message);
     },
@@ -243,7 +262,8 @@ export default {
       const { state } = this;
       if (!state || !this.view.draw(state, time)) return;
       Object.assign(this.$refs.frame.style, this.view.insetStyle);
-      this.legend = this.view.arrows.legend;
+      const { legend, full } = this.view.arrows;
+      this.legend = legend && t("longest arrow {force} N", { force: full });
       this.hud.update(state, this.extra(state));
       requestAnimationFrame((next) => this.view.adapt(next - time));
       this.$el.dispatchEvent(new CustomEvent("drawn", { detail: { ...state, drawn: performance.now() } }));
@@ -254,8 +274,8 @@ export default {
       const now = performance.now();
       const echoes = this.drives && state.clientTime > this.inputs.since && state.clientTime <= now;
       this.inputs.delay = echoes ? Math.min(now - state.clientTime, LONGEST_DELAY) : null;
-      if (echoes) return { trial, delayName: "delay", delay: this.inputs.delay };
-      return { trial, delayName: "round trip", delay: this.connect.roundTrip };
+      if (echoes) return { trial, delayName: t("delay"), delay: this.inputs.delay };
+      return { trial, delayName: t("round trip"), delay: this.connect.roundTrip };
     },
     showViews() {
       keep("view", this.main);

@@ -1,0 +1,23 @@
+/** The panel of keys, buttons and sticks. */
+
+import { labelOf } from "../keyboard.js";
+import { nameOf, t } from "../language.js";
+
+export const HelpPanel = {
+  props: { bindings: Array },
+  template: `
+    <div class="st-form">
+      <p class="st-hint">{{ t('Keys act only outside text fields and lists: click the picture to drive on.') }}</p>
+      <template v-for="device in devices" :key="device">
+        <h3>{{ t(device) }}</h3>
+        <dl class="st-keys"><div v-for="row in bindings.filter((row) => row.device === device)" :key="row.inputs + row.action">
+          <dt>{{ row.inputs.map(device === 'keyboard' ? labelOf : nameOf).join(', ') }}</dt><dd>{{ t(row.action) }}</dd></div></dl>
+      </template>
+    </div>`,
+  methods: { labelOf, nameOf, t },
+  computed: {
+    devices() {
+      return [...new Set(this.bindings.map(({ device }) => device))];
+    },
+  },
+};

@@ -1,0 +1,49 @@
+/** The panel of recordings. */
+
+import { t } from "../language.js";
+import { SELECT } from "./fields.js";
+
+export const ReplayPanel = {
+  props: { recordings: Array, replay: Object, mayChange: Boolean },
+  emits: ["send"],
+  template: `
+    <div class="st-form">
+      <q-select ${SELECT} v-model="recording" :options="recordings" :label="t('Recording')"/>
+      <div class="st-buttons">
+        <q-btn unelevated no-caps color="primary" :label="t('Open')" :disable="!recording || !mayChange" @click="ask('open')"/>
+        <q-btn outline no-caps :label="t('Close')" :disable="!replay" @click="ask('close')"/>
+      </div>
+      <template v-if="replay">
+        <h3>{{ replay.name }}</h3>
+        <q-slider :model-value="time" :min="0" :max="replay.duration" :step="0.01" label :label-value="time.toFixed(2) + ' s'"
+          :aria-label="t('time')" @update:model-value="scrub" @change="scrubbed = null"/>
+        <p class="st-hint">{{ t('{done} of {all}', { done: time.toFixed(1) + ' s', all: replay.duration.toFixed(1) + ' s' }) }}</p>
+        <div class="st-buttons">
+          <q-btn v-if="replay.playing" unelevated no-caps color="primary" :label="t('Pause')" @click="ask('pause')"/>
+          <q-btn v-else unelevated no-caps color="primary" :label="t('Play')" @click="ask('play')"/>
+          <q-select class="st-speed" ${SELECT} v-model="speed" :options="speeds" :label="t('Speed')" @update:model-value="replay.playing && ask('play')"/>
+        </div>
+      </template>
+      <p v-else-if="!recordings.length" class="st-hint">{{ t('A run is listed here once it was stopped.') }}</p>
+    </div>`,
+  data() {
+    const speeds = [0.1, 0.25, 0.5, 1, 2, 5, 10].map((value) => ({ label: `${value} ×`, value }));
+    return { recording: this.replay?.name ?? null, speed: this.replay?.speed ?? 1, speeds, scrubbed: null };
+  },
+  computed: {
+    time() {
+      return Math.min(this.scrubbed ?? this.replay.time, this.replay.duration);
+    },
+  },
+  methods: {
+    t,
+    ask(action, time = null) {
+      const { recording, speed } = this;
+      this.$emit("send", { type: "replay", action, recording, time, speed });
+    },
+    scrub(time) {
+      this.scrubbed = time;
+      this.ask("seek", time);
+    },
+  },
+};

@@ -1,0 +1,60 @@
+/** The panel of the trial. */
+
+import { t } from "../language.js";
+import { SELECT } from "./fields.js";
+
+export const TrialPanel = {
+  props: { trial: Object, mayChange: Boolean, instructor: Boolean, recordings: Array, ghost: String, report: String },
+  emits: ["send"],
+  template: `
+    <div class="st-form">
+      <q-input dense outlined v-model="operator" :label="t('Operator')" maxlength="40" :disable="running"/>
+      <q-select ${SELECT} v-model="repetitions" :options="[10, 20, 30]" :label="t('Repetitions')" :disable="running"/>
+      <div class="st-buttons">
+        <q-btn unelevated no-caps color="primary" :label="t('Begin')" :disable="!mayChange || running" @click="ask('begin')"/>
+        <q-btn outline no-caps :label="t('Help was given')" :disable="!mayChange || !running" @click="ask('help')"/>
+        <q-btn outline no-caps :label="t('Raise setting')" :disable="!mayChange" @click="ask('raise')"/>
+        <q-btn outline no-caps :label="t('Abandon')" :disable="!mayChange || !running" @click="ask('abandon')"/>
+        <q-btn v-if="instructor" outline no-caps :label="t('Make this operator the expert')" @click="ask('expert')"/>
+      </div>
+      <dl v-if="trial" class="st-facts">
+        <div><dt>{{ t('completed') }}</dt><dd>{{ t('{done} of {all}', { done: trial.done, all: trial.repetitions }) }}</dd></div>
+        <div><dt>{{ t('failures') }}</dt><dd>{{ trial.failures }}</dd></div>
+        <div v-if="trial.void"><dt>{{ t('void: too slow') }}</dt><dd>{{ trial.void }}</dd></div>
+        <div><dt>{{ t('rate') }}</dt><dd>{{ trial.rate === null ? "–" : trial.rate.toFixed(2) + " " + trial.unit }}</dd></div>
+        <div><dt>{{ t('against the expert') }}</dt><dd>{{ percent(trial.expert_fraction) }}</dd></div>
+        <div><dt>{{ t('confidence') }}</dt><dd>{{ percent(trial.confidence) }}</dd></div>
+        <div v-if="trial.over"><dt>{{ t('result') }}</dt><dd>{{ trial.passed ? t('passed') : t('not passed') }}</dd></div>
+      </dl>
+      <table v-if="events.length" class="st-events"><thead><tr><th>{{ t('time') }}</th><th>{{ t('what happened') }}</th></tr></thead>
+        <tbody><tr v-for="(event, i) in events" :key="i"><td>{{ event.clock.toFixed(1) }} s</td>
+          <td>{{ event.text }}</td></tr></tbody></table>
+      <p v-else class="st-hint">{{ t('Faults and completed repetitions are listed here.') }}</p>
+      <q-select ${SELECT} :model-value="ghost" :options="ghosts" :label="t('Ghost: a recorded run')"
+        :disable="!mayChange" @update:model-value="(recording) => $emit('send', { type: 'ghost', recording })"/>
+      <q-btn outline no-caps :label="t('Make the report')" @click="$emit('send', { type: 'report' })"/>
+      <a v-if="report" :href="report" target="_blank" rel="noopener">{{ t('Open the report') }}</a>
+    </div>`,
+  data() {
+    return { operator: this.trial?.operator ?? "operator", repetitions: this.trial?.repetitions ?? 10 };
+  },
+  computed: {
+    running() {
+      return this.trial !== null && !this.trial.over;
+    },
+    events() {
+      return [...(this.trial?.events ?? [])].reverse();
+    },
+    ghosts() {
+      return [{ label: t("none"), value: null }, ...this.recordings];
+    },
+  },
+  methods: {
+    t,
+    ask(action) {
+      const { operator, repetitions } = this;
+      this.$emit("send", { type: "trial", action, operator: operator.trim() || "operator", repetitions });
+    },
+    percent: (fraction) => (fraction === null ? "–" : `${Math.round(100 * fraction)} %`),
+  },
+};

@@ -1,0 +1,140 @@
+"""Words of the operator's page: one table for all languages, complete, used, and shown."""
+
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
+
+import segtrack.station.page  # noqa: E402
+from browser import chromium  # noqa: E402
+from fake_station import FakeStation  # noqa: E402
+from page_layout import LAYOUT  # noqa: E402
+from segtrack.station.bindings import bindings  # noqa: E402
+from test_station_page import LAPTOP, STATION, TABLET, TRIAL, open_page  # noqa: E402
+
+FOLDER = Path(segtrack.station.page.__file__).parent
+WORDS = json.loads((FOLDER / "words.json").read_text(encoding="utf-8"))
+CODE = "\n".join(path.read_text(encoding="utf-8") for path in sorted((FOLDER / "js").rglob("*.js")))
+LOCALES = {"en": "en-US", "de": "de-DE", "ja": "ja-JP"}
+
+
+@pytest.fixture(scope="module")
+def station(tmp_path_factory):
+    station = FakeStation(tmp_path_factory.mktemp("station"))
+    yield station
+    station.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+def words_of(text):
+    return set(re.findall(r"[A-Za-z]{4,}", text))
+
+
+def places(text):
+    return sorted(re.findall(r"\{\w+\}", text))
+
+
+@pytest.mark.parametrize("english", WORDS)
+def test_every_word_is_there_in_each_language_with_the_same_places(english):
+    assert list(WORDS[english]) == ["de", "ja"]
+    for text in WORDS[english].values():
+        assert text.strip() and places(text) == places(english)
+
+
+def test_every_word_of_the_table_is_used():
+    of_bindings = {word for row in bindings() for word in (row.device, row.action, *row.inputs)}
+    unused = [
+        word for word in WORDS if word not in of_bindings and f'"{word}"' not in CODE and f"'{word}'" not in CODE
+    ]
+    assert unused == []
+
+
+def test_every_word_that_the_page_asks_for_is_in_the_table():
+    asked = [a or b for a, b in re.findall(r"""\bt\((?:"([^"]+)"|'([^']+)')""", CODE)]
+    assert len(asked) > 100
+    assert [word for word in asked if word not in WORDS] == []
+    assert [row.action for row in bindings() if row.action not in WORDS] == []
+
+
+SHOWN = """() => {
+  const notOurs = ".q-icon, .st-title, .q-field__native";
+  const texts = [];
+  for (const element of document.querySelectorAll(".st-station, .st-station *")) {
+    if (element.closest(notOurs)) continue;
+    for (const name of ["title", "aria-label", "placeholder"]) texts.push(element.getAttribute(name) ?? "");
+    for (const node of element.childNodes) if (node.nodeType === 3) texts.push(node.textContent);
+  }
+  return texts;
+}"""
+EVENT = {"clock": 1.0, "kind": "gate", "text": "1"}
+REPLAY = {"name": "run-1", "time": 0.1, "duration": 0.5, "playing": False, "speed": 1}
+LINK = {"delay": 0.1, "jitter": 0.0, "loss": 0.0, "rate": 100.0}
+EVERYTHING = f"""(more) => {{
+  const {{ status, client }} = {STATION};
+  const clients = [{{ id: client, name: "p1", role: "instructor" }}, {{ id: 999, name: "p2", role: "onlooker" }}];
+  const links = {{ [client]: more.link, 999: more.link }};
+  {STATION}.connect.on.message = () => null;
+  {STATION}.receive({{ ...status, clients, links, ...more.status }});
+}}"""
+
+
+def show_everything(page, **more):
+    """Replace the station's status by one in which all panels have all that they can show."""
+    status = {"trial": TRIAL | {"events": [EVENT], "over": True, "passed": True}, "replay": None} | more
+    page.evaluate(EVERYTHING, {"status": status, "link": {"video": LINK, "command": LINK}})
+
+
+@pytest.mark.parametrize("language", ["de", "ja"])
+def test_no_english_word_is_left_on_the_page(browser, station, language):
+    page = open_page(browser, station, locale=LOCALES[language])
+    assert page.locator("html").get_attribute("lang") == language
+    page.evaluate(f"{STATION}.touch = true")
+    translated = set().union(*(words_of(entry[language]) for entry in WORDS.values()))
+    english = set().union(*map(words_of, WORDS)) - translated
+    of_the_station = page.evaluate(f"{STATION}.options.courses.map((course) => course.setting_name)")
+    shown = []
+    for more in ({}, {"replay": REPLAY}):
+        show_everything(page, **more)
+        for tab in range(page.get_by_role("tab").count()):
+            page.get_by_role("tab").nth(tab).click()
+            shown += page.evaluate(SHOWN)
+    assert [text for text in shown if words_of(text) & english and text not in of_the_station] == []
+    assert {entry[language] for entry in WORDS.values()} & {text.strip() for text in shown}
+    assert not page.complaints
+    page.context.close()
+
+
+def test_a_language_is_chosen_and_kept(browser, station):
+    page = open_page(browser, station)
+    assert page.locator(".st-estop").text_content() == "E-STOP"
+    page.get_by_role("button", name="Language").click()
+    page.get_by_text("Deutsch").click()
+    page.wait_for_function("document.querySelector('.st-estop').textContent === 'NOT-HALT'")
+    page.wait_for_function("document.activeElement === document.body")
+    page.reload()
+    page.wait_for_function("document.querySelector('.st-estop')?.textContent === 'NOT-HALT'")
+    assert not page.complaints
+    page.context.close()
+
+
+@pytest.mark.parametrize("language", LOCALES)
+@pytest.mark.parametrize("size", [LAPTOP, TABLET], ids=["laptop", "tablet"])
+def test_words_of_each_language_fit(browser, station, size, language):
+    page = open_page(browser, station, locale=LOCALES[language], viewport=size)
+    page.evaluate(f"{STATION}.panel = true")
+    show_everything(page)
+    time.sleep(0.4)  # Quasar's colours take 0.3 s to change.
+    for tab in range(page.get_by_role("tab").count()):
+        page.get_by_role("tab").nth(tab).click()
+        wrong = page.evaluate(LAYOUT)
+        assert wrong == {"faint": [], "cut": [], "outside": [], "overlaps": False}, tab
+    page.context.close()
