@@ -124,7 +124,7 @@ def main(headless: bool = False, repetitions: int = 10, picture: Picture = None)
         driver = Driver(link)
         while driver.status.get("run") != "ready" or not driver.scene:
             driver.listen(0.1)
-        driver.send(protocol.TrialRequest(action="begin", operator="scripted driver"))
+        driver.send(protocol.TrialRequest(action="begin"))
         told: list[dict[str, Any]] = []
         shown = None
         while not (trial := driver.status.get("trial")) or not trial["over"]:

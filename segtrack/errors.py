@@ -89,8 +89,7 @@ def suggest(name: str, known: Sequence[str]) -> str:
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
-    close = get_close_matches(name, known, n=1)
-    return f" (did you mean {close[0]}?)" if close else ""
+    return "".join(f" (did you mean {close}?)" for close in get_close_matches(name, known, n=1))
 
 
 @dataclass(frozen=True)
@@ -132,6 +131,10 @@ class VehicleFileError(DescriptionFileError):
 
 class CourseFileError(DescriptionFileError):
     """A course file with mistakes."""
+
+
+class SyllabusFileError(DescriptionFileError):
+    """A file of exercises with mistakes."""
 
 
 class TerrainFileError(DescriptionFileError):
@@ -200,9 +203,7 @@ class MessageError(SegtrackError, ValueError):
     def __init__(self, where: str, complaint: str) -> None:
         """Say which part of the message is wrong, and how."""
         self.where, self.complaint = where, complaint
-        super().__init__(
-            f"message refused: {where}: {complaint}" if where else f"message refused: {complaint}"
-        )
+        super().__init__(f"message refused: {f'{where}: ' if where else ''}{complaint}")
 
 
 class DivergedError(SegtrackError):
@@ -258,8 +259,7 @@ class RemovedError(SegtrackError):
 
     def __init__(self, what: str) -> None:
         """Say what was attempted."""
-        reason = "its bodies are gone, by resetSimulation or removeBody; it has to be added anew"
-        super().__init__(f"{what}: {reason}")
+        super().__init__(f"{what}: its bodies are gone, by resetSimulation or removeBody; add it anew")
 
 
 class NotReadyError(SegtrackError):

@@ -145,6 +145,13 @@ def station(
     folder: Annotated[
         Path | None, typer.Option(help="For recordings and records of operators.", show_default=False)
     ] = None,
+    exercises: Annotated[
+        str, typer.Option(help="Bundled exercises, or path of a file of exercises.")
+    ] = "first-day",
+    instructor: Annotated[
+        list[str] | None,
+        typer.Option(help="Name that may instruct; any may if none is given.", show_default=False),
+    ] = None,
     measure: Annotated[
         float | None,
         typer.Option(
@@ -168,7 +175,9 @@ def station(
 
     logging.basicConfig(level=logging.WARNING, format="segtrack: %(message)s")
     place = folder if folder is not None else default_folder()
-    options = StationOptions(host, port, tuple(origin or ()), vehicle, course, place)
+    options = StationOptions(
+        host, port, tuple(origin or ()), vehicle, course, place, exercises, tuple(instructor or ())
+    )
 
     def say_where(link: str) -> None:
         words().print(f"segtrack station: {link} (Ctrl-C ends it)", highlight=False, soft_wrap=True)

@@ -8,6 +8,8 @@
 | `settings` | what a score depends on, with sources; reliability and confidence |
 | `result` | what came of a trial: rate, conditions, comparison |
 | `records` | results in a folder, a file an operator |
+| `syllabus` | exercises in their order, and who has passed them |
+| `class_report` | results of a class as HTML, CSV and PDF |
 | `report` | an operator's record as HTML and CSV |
 """
 

@@ -57,15 +57,15 @@ class Book(NamedTuple):
     problems: tuple[str, ...]
 
 
-def check_operator(name: str) -> str:
-    """Return an operator's name without blanks around it.
+def check_operator(name: str, what: str = "operator") -> str:
+    """Return an operator's name without blanks around it; `what` calls it in the message.
 
     Raises:
         InvalidValueError: No name that a file can be named after.
     """
     stripped = name.strip()
     if not _NAME.fullmatch(stripped) or len(_file_name(stripped)) > _MAX_FILE_NAME:
-        raise InvalidValueError("operator", _EXPECTED_NAME, name)
+        raise InvalidValueError(what, _EXPECTED_NAME, name)
     return stripped
 
 

@@ -124,7 +124,9 @@ def bindings(flippers: bool = True) -> list[Binding]:
 def help_text(flippers: bool = True) -> str:
     """Return all bindings as text, a line each, in columns."""
     rows = bindings(flippers)
-    device, label = (max(map(len, column)) for column in zip(*((r.device, r.label) for r in rows), strict=True))
+    device, label = (
+        max(map(len, column)) for column in zip(*((r.device, r.label) for r in rows), strict=True)
+    )
     return "\n".join(f"{row.device:{device}}  {row.label:{label}}  {row.action}" for row in rows)
 
 

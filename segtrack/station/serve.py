@@ -17,6 +17,8 @@ import uvicorn
 from filelock import FileLock, Timeout
 
 from segtrack.errors import AddressError, FileAccessError, InvalidValueError
+from segtrack.scoring import check_operator
+from segtrack.scoring.syllabus import FIRST_SYLLABUS
 from segtrack.station.simulation.process import SimulationProcess
 from segtrack.station.web.app import create_app
 from segtrack.station.web.catalogue import Catalogue, Library
@@ -42,6 +44,8 @@ class StationOptions:
         vehicle: Name or file of the vehicle to begin with.
         course: Name or file of the course to begin with.
         folder: Folder for recordings and records.
+        exercises: Name or file of the syllabus.
+        instructors: Names that may instruct; any may if there are none.
     """
 
     host: str
@@ -50,6 +54,8 @@ class StationOptions:
     vehicle: str | None
     course: str | None
     folder: Path
+    exercises: str = FIRST_SYLLABUS
+    instructors: tuple[str, ...] = ()
 
 
 class Station:
@@ -71,7 +77,8 @@ class Station:
         port = listening.getsockname()[1]
         token = None if _is_loopback(options.host) else secrets.token_urlsafe(16)
         origins = _origins(options, port)
-        catalogue = Catalogue(options.vehicle, options.course)
+        catalogue = Catalogue(options.vehicle, options.course, options.exercises)
+        instructors = [check_operator(name, "--instructor") for name in options.instructors]
         library = Library(options.folder)
         self.link = origins[0] + ("" if token is None else f"/?token={token}")
         self._listening = listening
@@ -81,7 +88,7 @@ class Station:
         except Timeout:
             raise FileAccessError("use", library.folder.path, "another station does: give --folder") from None
         self.simulation = SimulationProcess(library.folder)
-        self.hub = Hub(self.simulation, catalogue, library)
+        self.hub = Hub(self.simulation, catalogue, library, instructors)
         app = create_app(self.hub, origins=frozenset(origins), token=token)
         self.server = uvicorn.Server(
             uvicorn.Config(

@@ -168,7 +168,7 @@ def removed(request):
 def test_a_robot_of_a_simulation_that_was_reset_says_so(removed, next_use, what):
     with pytest.raises(RemovedError) as error:
         next_use(removed)
-    gone = ": its bodies are gone, by resetSimulation or removeBody; it has to be added anew"
+    gone = ": its bodies are gone, by resetSimulation or removeBody; add it anew"
     assert str(error.value).endswith(gone)
     assert what is None or str(error.value) == what + gone
 

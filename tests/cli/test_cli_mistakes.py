@@ -413,6 +413,9 @@ def wrong_in_extras() -> Iterator[tuple[list[str], str]]:
     beginning = ["station", "--no-browser", "--folder", ".", "--port", "0"]
     yield [*beginning, "--vehicle", "qince"], f"no vehicle 'qince'; there are: {known}"
     yield [*beginning, "--course", "gap"], courses
+    yield [*beginning, "--exercises", "day"], "no syllabus 'day'; there are: first-day"
+    names = "up to 40 letters, digits, spaces, dots, dashes and apostrophes, beginning with a letter or digit"
+    yield [*beginning, "--instructor", "<b>"], f"--instructor must be {names}, got '<b>'"
 
 
 def wrong_replays() -> Iterator[tuple[list[str], str]]:

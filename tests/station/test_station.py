@@ -136,7 +136,7 @@ def test_who_drives_moves_the_vehicle_and_everything_else_stops_it(station):
 def test_a_trial_is_scored_recorded_replayed_and_reported(station):
     driver = Client(station, "driver")
     driver.until(lambda c: c.status is not None and c.scene is not None)
-    driver.send(protocol.TrialRequest(action="begin", operator="Ann", repetitions=30))
+    driver.send(protocol.TrialRequest(action="begin", repetitions=30))
     driver.until(lambda c: c.status["trial"] is not None and c.status["run"] == "running")
     driver.until(lambda c: c.state is not None and c.state.flags & Flag.TRIAL)
     driver.until(lambda c: c.state.time > 0.3, keys=("KeyW",))
@@ -171,9 +171,9 @@ def test_a_trial_is_scored_recorded_replayed_and_reported(station):
 def test_a_simulation_that_dies_is_reported_and_started_anew(station):
     driver = Client(station, "driver")
     driver.until(lambda c: c.status is not None and c.status["run"] != "compiling", limit=60.0)
-    driver.send(protocol.TrialRequest(action="begin", operator="Eve", repetitions=30))
+    driver.send(protocol.TrialRequest(action="begin", repetitions=30))
     driver.until(lambda c: c.status["trial"] is not None and c.status["trial"]["operator"] == "Eve")
-    driver.send(protocol.TrialRequest(action="help", operator="Eve", repetitions=30))
+    driver.send(protocol.TrialRequest(action="help", repetitions=30))
     driver.until(lambda c: c.status["trial"]["failures"] == 1)
     os.kill(station.simulation.pid, signal.SIGKILL)
     driver.until(lambda c: c.status["reason"])

@@ -54,13 +54,13 @@ def test_a_trial_is_told_as_it_goes_and_ends_with_a_result(drive):
     assert [type(report) for report in drive.reports()] == [TrialReport]
     state = run(drive, 10)
     assert (state.flags, state.trial_clock) == (Flag.TRIAL, pytest.approx(0.09))
-    drive.set_trial(SetTrial("help", "Ann", 30, {}))
+    drive.set_trial(SetTrial("help"))
     (report,) = drive.reports()
     assert (report.fields["failures"], report.fields["paused"]) == (1, "asked for help")
     assert run(drive, 10).flags == Flag.TRIAL | Flag.TRIAL_PAUSED
     drive.restart()
     assert run(drive, 1).flags == Flag.TRIAL
-    drive.set_trial(SetTrial("abandon", "Ann", 30, {}))
+    drive.set_trial(SetTrial("abandon"))
     *_, report, ended, _ = drive.reports()
     assert (report.fields["over"], report.fields["passed"]) == (True, False)
     assert isinstance(ended, TrialEnded)
@@ -81,7 +81,7 @@ def test_going_back_in_a_trial_gives_the_repetition_up(drive):
 def test_a_trial_that_is_over_has_its_recording_closed_and_listed(drive, tmp_path):
     drive.set_trial(SetTrial("begin", "Ann", 10, {}))
     run(drive, 5)
-    drive.set_trial(SetTrial("help", "Ann", 10, {}))  # None of 10 may fail.
+    drive.set_trial(SetTrial("help"))  # None of 10 may fail.
     ended, recorded = drive.reports()[-2:]
     assert (ended.result.outcome, ended.result.recording) == ("failed", recorded.name)
     recording = Recording.open(tmp_path / "recordings" / f"{recorded.name}.mcap")
@@ -90,7 +90,7 @@ def test_a_trial_that_is_over_has_its_recording_closed_and_listed(drive, tmp_pat
 
 def test_what_no_trial_can_do_is_refused(drive):
     with pytest.raises(NotReadyError, match="^cannot help a trial: there is none$"):
-        drive.set_trial(SetTrial("help", "Ann", 30, {}))
+        drive.set_trial(SetTrial("help"))
 
 
 def test_contact_loads_carry_the_vehicle(drive):
@@ -137,7 +137,7 @@ def test_a_trial_is_kept_as_far_as_it_has_come(drive, tmp_path):
     """What a process that is killed leaves behind, taken up by the next."""
     drive.set_trial(SetTrial("begin", "Ann", 30, {"engine": "native"}))
     run(drive, 10)
-    drive.set_trial(SetTrial("help", "Ann", 30, {}))
+    drive.set_trial(SetTrial("help"))
     records = StationFolder(tmp_path).records
     (result,), problems = records.recover()
     assert (result.outcome, result.failed, problems) == ("abandoned", 1, ())
@@ -151,8 +151,8 @@ def test_a_repetition_of_a_slow_simulation_is_void_and_flagged(drive):
     for k in range(20):
         drive.tick(None, 0.03 * k, late=True)
     assert drive.state(0.6, Pace(), 0.0).flags & Flag.SLOW
-    drive.set_trial(SetTrial("help", "Ann", 10, {}))
-    drive.set_trial(SetTrial("abandon", "Ann", 10, {}))
+    drive.set_trial(SetTrial("help"))
+    drive.set_trial(SetTrial("abandon"))
     (ended,) = [report for report in drive.reports() if isinstance(report, TrialEnded)]
     assert (ended.result.void, ended.result.failed, ended.result.late) == (1, 0, 1.0)
     assert ended.result.real_time_factor == pytest.approx(1 / 3)
@@ -173,7 +173,7 @@ def test_a_delay_that_the_driver_saw_is_in_the_result(drive):
     for k in range(100):
         now = drive.session.time
         drive.tick(StampedCommand(1, now, 1.0, False, Command(), 0.001 * k if k else math.nan), now)
-    drive.set_trial(SetTrial("abandon", "Ann", 10, {}))
+    drive.set_trial(SetTrial("abandon"))
     (ended,) = [report for report in drive.reports() if isinstance(report, TrialEnded)]
     assert ended.result.delay == pytest.approx(np.percentile(0.001 * np.arange(1, 100), 95))
 
@@ -181,7 +181,7 @@ def test_a_delay_that_the_driver_saw_is_in_the_result(drive):
 def test_a_trial_that_a_full_disk_ends_has_its_result(drive, monkeypatch):
     drive.set_trial(SetTrial("begin", "Ann", 30, {}))
     run(drive, 5)
-    drive.set_trial(SetTrial("help", "Ann", 30, {}))
+    drive.set_trial(SetTrial("help"))
 
     def full(*_, **__):
         raise FileAccessError("write to", "run.mcap", "No space left on device")

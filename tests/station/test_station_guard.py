@@ -165,7 +165,7 @@ def test_onlookers_leave_room_for_a_driver_and_an_instructor(hub):
         with client.websocket_connect("/station/socket") as instructor:
             instructor.send_text(protocol.Hello(name="Ida", role="instructor").model_dump_json())
             assert instructor.receive_json()["role"] == "instructor"
-    assert len(hub._clients) == MAX_ONLOOKERS
+    assert len(hub.crew.clients) == MAX_ONLOOKERS
 
 
 def test_a_client_too_many_is_refused_and_the_driver_goes_on(hub, simulation):

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("mcap", reason="of an extra")
 from station_doubles import NotedSimulation
 
+from segtrack.courses import load_course
 from segtrack.errors import NotReadyError
 from segtrack.recording.setup import Command
 from segtrack.scoring import Trial
@@ -99,6 +100,111 @@ def test_a_seat_that_is_taken_is_not_taken_by_who_looks_on(hub):
     hub.take(driver, protocol.RoleRequest(action="release"), 0.0)
     hub.take(second, protocol.RoleRequest(action="take"), 0.0)
     assert hub.seats.driver == second.id
+
+
+def seated(*people):
+    seats = Seats()
+    for client, (name, role) in enumerate(people, 1):
+        seats.join(client, name, role)
+    return seats
+
+
+FOUR = ("Ann", "driver"), ("Ben", "driver"), ("Cem", "driver"), ("Ida", "instructor")
+
+
+def test_who_wants_to_drive_waits_in_the_order_of_coming():
+    seats = seated(*FOUR)
+    assert (seats.driver, seats.queue) == (1, [2, 3])
+    seats.release(1)
+    assert (seats.driver, seats.queue) == (None, [2, 3, 1])
+    with pytest.raises(NotReadyError) as error:
+        seats.take(3)
+    assert str(error.value) == "cannot take the driver's seat: Ben is next"
+    seats.join(5, "Dan", "driver")
+    assert (seats.driver, seats.queue) == (None, [2, 3, 1, 5])
+    seats.take(2)
+    assert (seats.driver, seats.queue) == (2, [3, 1, 5])
+    seats.leave(3)
+    seats.give(2, 5)
+    assert (seats.driver, seats.queue) == (5, [1, 2])
+
+
+def test_who_is_taken_over_or_loses_the_connection_is_next():
+    seats = seated(*FOUR)
+    seats.take(4)
+    assert (seats.driver, seats.queue) == (4, [1, 2, 3])
+    seats.give(4, None)
+    assert (seats.driver, seats.queue) == (1, [2, 3])
+    seats.leave(1)
+    assert (seats.driver, seats.queue) == (None, [2, 3])
+    seats.join(5, "Ann", "driver")
+    assert (seats.driver, seats.queue) == (5, [2, 3])
+    seats.leave(5)
+    seats.take(2)
+    seats.join(6, "Ann", "driver")
+    assert (seats.driver, seats.queue) == (2, [3, 6])
+
+
+def test_instructors_are_those_that_are_named():
+    seats = Seats(["Ida"])
+    seats.join(1, "Ida", "instructor")
+    with pytest.raises(NotReadyError) as error:
+        seats.join(2, "Eve", "instructor")
+    assert str(error.value) == "cannot come in as instructor: 'Eve' is not among the instructors"
+
+
+def passed(exercise, operator="Ann"):
+    trial = Trial(load_course("first-drive"), operator, "Quince", exercise.repetitions, exercise.settings)
+    trial._end_attempt(None)
+    return trial.result("2026-01-02T10:00:00+00:00", {"exercise": exercise.name})
+
+
+def test_exercises_are_begun_in_their_order_once_what_they_take_is_built(hub, simulation):
+    driver, instructor = join(hub, "driver"), join(hub, "instructor", "Ida")
+    first, second, third, *_ = hub.classroom.syllabus.exercises
+    hub.take(driver, protocol.ExerciseRequest(action="begin", exercise=second.name), 0.0)
+    hub.take(driver, protocol.ExerciseRequest(action="practise", exercise="none"), 0.0)
+    assert errors(driver)[0] == f"cannot begin {second.title}: pass {first.title} before"
+    assert errors(driver)[1].startswith("no exercise 'none'; there are: first-lesson, ")
+    simulation.orders.clear()
+    hub.take(driver, protocol.ExerciseRequest(action="begin", exercise=first.name), 0.0)
+    (build,) = simulation.orders
+    assert (build.setup.course, build.setup.vehicle) == ("first-drive", hub.run.drive_setup.vehicle)
+    simulation.waiting = [RunReport("ready")]
+    hub.broadcast(1.0)
+    trial = simulation.orders[-1]
+    assert (trial.action, trial.operator, trial.repetitions) == ("begin", "Ann", 10)
+    assert trial.conditions["exercise"] == "first-lesson"
+    assert trial.allowed_failures[1] == 0
+    simulation.waiting = [TrialEnded(passed(first))]
+    hub.broadcast(2.0)
+    status = [message for message in sent(driver)[0] if message["type"] == "status"][-1]
+    assert [row["passed"] for row in status["exercises"]][:3] == [True, False, False]
+    assert [row["open"] for row in status["exercises"]][:3] == [True, True, False]
+    simulation.orders.clear()
+    hub.take(driver, protocol.ExerciseRequest(action="begin", exercise=second.name), 2.0)
+    assert [type(order) for order in simulation.orders] == [SetTrial]  # It stands there.
+    hub.take(instructor, protocol.ExerciseRequest(action="practise", exercise=third.name), 2.0)
+    assert simulation.orders[-1].setup.course == third.course
+
+
+def test_an_exercise_that_is_passed_too_slowly_is_not_passed(hub, simulation):
+    driver = join(hub, "driver")
+    first, second, *_ = hub.classroom.syllabus.exercises
+    simulation.waiting = [TrialEnded(passed(first))]
+    hub.broadcast(1.0)
+    hub.take(driver, protocol.ExerciseRequest(action="begin", exercise=second.name), 1.0)
+    simulation.waiting = [RunReport("ready")]
+    hub.broadcast(2.0)
+    for rate, verdict in ((1.4, False), (1.6, True)):
+        fields = dict(
+            operator="Ann", exercise=second.name, repetitions=5, done=3, failures=0, void=0, rate=rate,
+            unit="1/min", over=True, passed=True, paused=None, confidence=None, expert_fraction=None,
+            next_gate=0, events=(),
+        )  # fmt: skip
+        simulation.waiting = [TrialReport(fields)]
+        hub.broadcast(3.0)
+        assert hub.trials.status().passed is verdict
 
 
 def test_seats_refuse_what_nobody_may():
@@ -272,7 +378,7 @@ def test_the_driver_builds_and_runs(hub, simulation):
     driver = join(hub, "driver")
     setup = hub.run.setup.model_copy(update={"payload": 5.0})
     hub.take(driver, protocol.RunRequest(action="start"), 0.0)
-    hub.take(driver, protocol.TrialRequest(action="begin", operator="Ann", repetitions=20), 0.0)
+    hub.take(driver, protocol.TrialRequest(action="begin", repetitions=20), 0.0)
     hub.take(driver, protocol.Configure(setup=setup), 0.0)
     first, start, trial, build = simulation.orders
     assert isinstance(first, Build)
@@ -444,7 +550,7 @@ def test_a_change_of_the_driver_in_a_trial_is_help(hub, simulation):
     instructor = join(hub, "instructor")
     let_know(hub, simulation)
     hub.take(instructor, protocol.RoleRequest(action="take"), 1.0)
-    assert simulation.orders == [SetTrial("help", "Ann", 30, {})]
+    assert simulation.orders == [SetTrial("help")]
     for what in ({"paused": "help"}, {"over": True}):
         let_know(hub, simulation, **what)
         hub.take(instructor, protocol.RoleRequest(action="give"), 1.0)
@@ -466,7 +572,7 @@ def test_an_instructor_alone_interrupts_a_trial_and_ends_it_by_a_stop(hub, simul
     assert simulation.orders == []
     hub.take(instructor, protocol.RunRequest(action="pause"), 1.0)
     hub.take(instructor, protocol.RunRequest(action="stop"), 1.0)
-    assert simulation.orders == [SetRun("pause"), SetTrial("abandon", "Ann", 30, {}), SetRun("stop")]
+    assert simulation.orders == [SetRun("pause"), SetTrial("abandon"), SetRun("stop")]
     let_know(hub, simulation, over=True)
     hub.take(driver, protocol.RunRequest(action="stop"), 1.0)
     assert simulation.orders == [SetRun("stop")]

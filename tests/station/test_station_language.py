@@ -9,12 +9,13 @@ import pytest
 
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
-import segtrack.station.page  # noqa: E402
 from browser import chromium  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from page_layout import LAYOUT  # noqa: E402
-from segtrack.station.bindings import bindings  # noqa: E402
 from test_station_page import LAPTOP, STATION, TABLET, TRIAL, open_page  # noqa: E402
+
+import segtrack.station.page  # noqa: E402
+from segtrack.station.bindings import bindings  # noqa: E402
 
 FOLDER = Path(segtrack.station.page.__file__).parent
 WORDS = json.loads((FOLDER / "words.json").read_text(encoding="utf-8"))
@@ -53,7 +54,9 @@ def test_every_word_is_there_in_each_language_with_the_same_places(english):
 def test_every_word_of_the_table_is_used():
     of_bindings = {word for row in bindings() for word in (row.device, row.action, *row.inputs)}
     unused = [
-        word for word in WORDS if word not in of_bindings and f'"{word}"' not in CODE and f"'{word}'" not in CODE
+        word
+        for word in WORDS
+        if word not in of_bindings and f'"{word}"' not in CODE and f"'{word}'" not in CODE
     ]
     assert unused == []
 
@@ -80,7 +83,8 @@ REPLAY = {"name": "run-1", "time": 0.1, "duration": 0.5, "playing": False, "spee
 LINK = {"delay": 0.1, "jitter": 0.0, "loss": 0.0, "rate": 100.0}
 EVERYTHING = f"""(more) => {{
   const {{ status, client }} = {STATION};
-  const clients = [{{ id: client, name: "p1", role: "instructor" }}, {{ id: 999, name: "p2", role: "onlooker" }}];
+  const [p1, p2] = [{{ name: "p1", role: "instructor" }}, {{ name: "p2", role: "onlooker" }}];
+  const clients = [{{ id: client, ...p1 }}, {{ id: 999, ...p2 }}];
   const links = {{ [client]: more.link, 999: more.link }};
   {STATION}.connect.on.message = () => null;
   {STATION}.receive({{ ...status, clients, links, ...more.status }});

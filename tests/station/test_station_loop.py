@@ -139,7 +139,7 @@ def test_a_pause_is_an_event_of_the_trial_and_its_clock_stands(loop):
     assert report.fields["events"] == [{"clock": 0.0, "kind": "pause", "text": "the simulation was paused"}]
     told(loop, SetRun("start"))
     loop._tick()
-    told(loop, SetTrial("abandon", "Ann", 10, {}))
+    told(loop, SetTrial("abandon"))
     (ended,) = [report for report in loop._orders.sent if isinstance(report, TrialEnded)]
     assert (ended.result.pauses, ended.result.elapsed) == (1, pytest.approx(0.01))
 
@@ -148,7 +148,7 @@ def test_a_run_goes_on_after_its_trial_and_is_recorded_again_from_the_start(loop
     told(loop, Build(1, SETUP))
     told(loop, SetTrial("begin", "Ann", 10, {}))
     loop._tick()
-    told(loop, SetTrial("abandon", "Ann", 10, {}))
+    told(loop, SetTrial("abandon"))
     loop._tick()
     states = [told(loop, SetRun(action)) for action in ("pause", "start", "reset")]
     assert states == [[RunReport("paused")], [RunReport("running")], [RunReport("running")]]
@@ -157,7 +157,7 @@ def test_a_run_goes_on_after_its_trial_and_is_recorded_again_from_the_start(loop
 
 def test_an_order_that_is_refused_changes_nothing(loop):
     told(loop, Build(1, SETUP))
-    refused = told(loop, SetTrial("help", "Ann", 10, {}))
+    refused = told(loop, SetTrial("help"))
     assert refused == [Refused("cannot help a trial: there is none")]
     assert told(loop, SetRun("pause")) == []  # Nothing runs.
     assert loop.state == "ready"

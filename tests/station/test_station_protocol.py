@@ -26,7 +26,7 @@ MESSAGES = [
     protocol.Configure(setup=protocol.Setup(vehicle="quince", course="step")),
     protocol.RunRequest(action="reset"),
     protocol.EmergencyStop(on=True),
-    protocol.TrialRequest(action="begin", operator="Ann", repetitions=20),
+    protocol.TrialRequest(action="begin", repetitions=20),
     protocol.LinkRequest(client=2, video=protocol.LinkQuality(delay=0.3, rate=5.0)),
     protocol.ReplayRequest(action="seek", time=3.5),
     protocol.GhostRequest(recording=None),

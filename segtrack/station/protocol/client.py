@@ -119,13 +119,21 @@ class EmergencyStop(_Message):
 class TrialRequest(_Message):
     """Begin or abandon a scored trial, give a repetition up for help, or raise the course's setting.
 
-    With `expert`, an instructor makes the operator the expert for the present course, setting and vehicle.
+    The operator is whoever drives when it begins. With `expert`, an instructor makes the operator of the
+    last trial the expert for the present course, setting and vehicle.
     """
 
     type: Literal["trial"] = "trial"
     action: Literal["begin", "abandon", "help", "raise", "expert"]
-    operator: Annotated[str, Field(max_length=40)] = "operator"
     repetitions: Literal[10, 20, 30] = 10
+
+
+class ExerciseRequest(_Message):
+    """Build what an exercise is driven with, to practise it, or to begin its trial (driver or instructor)."""
+
+    type: Literal["exercise"] = "exercise"
+    action: Literal["practise", "begin"]
+    exercise: _Name
 
 
 class LinkQuality(_Message):
@@ -199,6 +207,7 @@ ClientMessage: TypeAlias = (
     | RunRequest
     | EmergencyStop
     | TrialRequest
+    | ExerciseRequest
     | LinkRequest
     | ReplayRequest
     | GhostRequest

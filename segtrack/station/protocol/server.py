@@ -45,10 +45,41 @@ class ClientInfo(BaseModel):
     role: Role
 
 
+class ExerciseStatus(BaseModel):
+    """Progress of a client's person in an exercise.
+
+    Attributes:
+        name: Name of the exercise.
+        title: Title for people.
+        lesson: True if the controls are explained before its trial.
+        course: Name of the course.
+        complete: Repetitions that are to be completed.
+        failures: Repetitions that may fail before.
+        rate: Least rate; None for any.
+        unit: Unit of the rate.
+        tries: Trials so far.
+        passed: True if one of them passed it.
+        open: True if all exercises before are passed.
+    """
+
+    name: str
+    title: str
+    lesson: bool
+    course: str
+    complete: int
+    failures: int
+    rate: float | None
+    unit: str
+    tries: int
+    passed: bool
+    open: bool
+
+
 class TrialStatus(BaseModel):
     """Progress of a trial.
 
     Attributes:
+        exercise: Name of its exercise; None if it is of none.
         repetitions: Most repetitions.
         done: Completed.
         failures: Repetitions that failed.
@@ -64,6 +95,7 @@ class TrialStatus(BaseModel):
     """
 
     operator: str
+    exercise: str | None = None
     repetitions: int
     done: int
     failures: int
@@ -86,6 +118,9 @@ class StatusMessage(BaseModel):
         role: Role of the client that gets it: `driver` for an instructor, too, who drives.
         clients: All; an instructor's role is `instructor`, also while driving.
         driver: Id of the driving client.
+        queue: Ids of the clients that wait for the seat, the next one first.
+        syllabus: Title of the exercises.
+        exercises: Progress of this client's person in them.
         reason: Reason for which the run failed, or "".
         recordings: Names of recordings that can be opened, newest first.
         replay: Recording that is looked at: name, time, duration [s], playing, speed; else None.
@@ -97,6 +132,9 @@ class StatusMessage(BaseModel):
     type: Literal["status"] = "status"
     role: Role
     driver: int | None
+    queue: tuple[int, ...]
+    syllabus: str
+    exercises: tuple[ExerciseStatus, ...]
     clients: tuple[ClientInfo, ...]
     run: RunState
     reason: str

@@ -6,7 +6,7 @@ import math
 import struct
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.context import SpawnContext
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -143,12 +143,21 @@ class SetRun:
 
 @dataclass(frozen=True)
 class SetTrial:
-    """Begin or abandon a trial, or note that somebody helped."""
+    """Begin or abandon a trial, or note that somebody helped.
+
+    Attributes:
+        action: Action; all else is for beginning.
+        operator: Name of the operator.
+        repetitions: Most repetitions.
+        conditions: Conditions of the result, by name.
+        allowed_failures: Failures that still pass, by repetitions tried; None for the rules of a trial.
+    """
 
     action: TrialAction
-    operator: str
-    repetitions: int
-    conditions: Mapping[str, str]
+    operator: str = ""
+    repetitions: int = 10
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    allowed_failures: Mapping[int, int] | None = None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ import numpy as np
 from segtrack.errors import FileAccessError
 from segtrack.recording.session import DriveSession
 from segtrack.scoring import Records, Result, Trial, TrialEvent, TrialObserver
-from segtrack.scoring.settings import shown_confidence
+from segtrack.scoring.settings import ScoringSettings, shown_confidence
+from segtrack.scoring.syllabus import CONDITION
 from segtrack.station.protocol import Flag
 from segtrack.station.simulation.exchange import SetTrial
 
@@ -39,7 +40,11 @@ class Judge:
         Raises:
             SegtrackError: There is no such trial, or it cannot be kept.
         """
-        self.trial = Trial(session.course, order.operator, session.robot.name, order.repetitions)
+        settings = ScoringSettings()
+        if order.allowed_failures is not None:
+            settings = ScoringSettings(allowed_failures=order.allowed_failures)
+        vehicle = session.robot.name
+        self.trial = Trial(session.course, order.operator, vehicle, order.repetitions, settings)
         self._session = session
         self._conditions = order.conditions
         self._observer = TrialObserver(session.robot, session.course, self.trial.settings)
@@ -98,6 +103,7 @@ class Judge:
         reliability = trial.settings.reliability
         return {
             "operator": trial.operator,
+            "exercise": self._conditions.get(CONDITION),
             "repetitions": trial.repetitions,
             "done": trial.completed,
             "failures": trial.failures,

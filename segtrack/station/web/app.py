@@ -5,57 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from html import escape
 
-from fastapi import APIRouter, FastAPI, Response
-from fastapi.responses import HTMLResponse
+from fastapi import FastAPI
 from nicegui import ui
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from segtrack.errors import MessageError, NotReadyError, SegtrackError
+from segtrack.errors import MessageError, SegtrackError
 from segtrack.station import protocol
 from segtrack.station.page import build_page
-from segtrack.station.web.catalogue import REPORTS, Library
 from segtrack.station.web.client import HEARD_WITHIN, HELLO_WITHIN, MAX_CLIENTS, Client, MessageBudget
 from segtrack.station.web.guard import Guard
 from segtrack.station.web.hub import Hub
-
-_PAGE = "<!doctype html><meta charset=utf-8><title>segtrack reports</title><h1>Reports</h1>{}"
-
-
-def report_routes(library: Library) -> APIRouter:
-    """Create the routes of a list of operators, and of each one's report as HTML and CSV."""
-    router = APIRouter(prefix=REPORTS)
-
-    @router.get("", response_class=HTMLResponse)
-    def operators() -> str:
-        rows = [
-            f'<li>{escape(name)}: <a href="{(link := library.report_link(name))}">report</a>, '
-            f'<a href="{link}/csv">CSV</a>'
-            for name in library.records.operators()
-        ]
-        return _PAGE.format(f"<ul>{''.join(rows)}</ul>" if rows else "<p>No trial has ended yet.")
-
-    @router.get("/{operator}")
-    def report(operator: str) -> Response:
-        return _answer(library, lambda: HTMLResponse(library.report(operator, "html")))
-
-    @router.get("/{operator}/csv")
-    def table(operator: str) -> Response:
-        return _answer(library, lambda: Response(library.report(operator, "csv"), media_type="text/csv"))
-
-    return router
-
-
-def _answer(library: Library, make: Callable[[], Response]) -> Response:
-    try:
-        return make()
-    except SegtrackError as error:
-        return Response(library.hide_folder(str(error)), status_code=404, media_type="text/plain")
-
+from segtrack.station.web.reports import class_routes, report_routes
 
 _POLICY_VIOLATION, _TRY_LATER = 1008, 1013
 _LOG_PERIOD = 1.0
@@ -108,7 +72,7 @@ class _Conversation:
             return
         try:
             client = self._hub.join(hello, self._budget)
-        except NotReadyError as error:
+        except SegtrackError as error:
             self._log(str(error))
             await _close(self._socket, _TRY_LATER, str(error))
             return
@@ -230,6 +194,7 @@ def create_app(hub: Hub, *, origins: frozenset[str], token: str | None) -> ASGIA
         await sockets.serve(websocket)
 
     app.include_router(report_routes(hub.library))
+    app.include_router(class_routes(hub))
 
     @ui.page("/")
     def page() -> None:

@@ -17,6 +17,7 @@ from segtrack.errors import SegtrackError, UnknownNameError
 from segtrack.files import check_writable
 from segtrack.recording.setup import DriveSetup
 from segtrack.scoring import Result, ScoringSettings, report_csv, report_html
+from segtrack.scoring.syllabus import FIRST_SYLLABUS, Exercise, load_syllabus
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import CourseOption, Options, Setup
 from segtrack.terrain import published_soils
@@ -118,14 +119,17 @@ class Catalogue:
 
     Attributes:
         first: First setup.
+        syllabus: Exercises.
         options: Choices that the page offers.
     """
 
-    def __init__(self, vehicle: str | None = None, course: str | None = None) -> None:
-        """Offer what comes with segtrack, and a vehicle and a course by name or file.
+    def __init__(
+        self, vehicle: str | None = None, course: str | None = None, syllabus: str = FIRST_SYLLABUS
+    ) -> None:
+        """Offer what comes with segtrack, and a vehicle, a course and exercises by name or file.
 
         Raises:
-            SegtrackError: There is no such vehicle or course, or its file has mistakes.
+            SegtrackError: There is no such vehicle, course or syllabus, or its file has mistakes.
         """
         self._vehicles = {name: str(path) for name, path in bundled_vehicles().items()}
         self._courses = {name: name for name in bundled_courses()}
@@ -133,6 +137,8 @@ class Catalogue:
         suggested = self.course(first).vehicle or "quince"
         chosen = suggested if vehicle is None else _offer(vehicle, self._vehicles, load_vehicle)
         self.first = Setup(vehicle=chosen, course=first)
+        self.syllabus = load_syllabus(syllabus)
+        self._exercises = {each.name: self._exercise_setup(each) for each in self.syllabus.exercises}
         self.options = self._options()
 
     def course(self, name: str, setting: float | None = None) -> Course:
@@ -163,6 +169,20 @@ class Catalogue:
         if setup.soil is not None:
             _named("soil", setup.soil, dict.fromkeys(published_soils(), ""))
         return DriveSetup(**values).resolved()
+
+    def exercise_setup(self, exercise: Exercise) -> Setup:
+        """Return the setup of an exercise of the syllabus."""
+        return self._exercises[exercise.name]
+
+    def _exercise_setup(self, exercise: Exercise) -> Setup:
+        return Setup(
+            vehicle=_offer(exercise.vehicle, self._vehicles, load_vehicle),
+            course=_offer(exercise.course, self._courses, load_course),
+            setting=exercise.setting,
+            friction=exercise.friction,
+            soil=exercise.soil,
+            payload=exercise.payload,
+        )
 
     def _options(self) -> Options:
         engines = [name for name in get_args(EngineName) if name != "pybullet" or find_spec("pybullet")]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 
-from segtrack.errors import NotReadyError, SegtrackError, UnknownNameError
+from segtrack.errors import NotReadyError, SegtrackError
 from segtrack.station import protocol
 from segtrack.station.bindings import Action
 from segtrack.station.inputs import held_actions
@@ -19,10 +20,13 @@ from segtrack.station.simulation.exchange import (
     TrialEnded,
 )
 from segtrack.station.web.catalogue import Catalogue, Library
+from segtrack.station.web.classroom import Classroom
 from segtrack.station.web.client import Client, MessageBudget
-from segtrack.station.web.run import Simulation, StationRun, Trials
+from segtrack.station.web.crew import Crew
+from segtrack.station.web.run import Simulation, StationRun
 from segtrack.station.web.seats import Seats
 from segtrack.station.web.status import StationStatus
+from segtrack.station.web.trials import Trials
 from segtrack.station.web.viewing import SeenState, Viewing
 
 _STATUS_PERIOD = 0.2
@@ -34,26 +38,44 @@ class Hub:
     """Clients of a station, their roles and their run.
 
     Attributes:
-        seats: Roles of the clients.
+        crew: Clients, their seats and their links.
         run: Run of the simulation.
         trials: Trials of the run.
         library: Recordings and records.
         viewing: Replay and ghost.
+        classroom: Exercises, and who has passed them.
     """
 
-    def __init__(self, simulation: Simulation, catalogue: Catalogue, library: Library) -> None:
-        """Begin without clients; the simulation builds what the catalogue offers first."""
-        self.seats = Seats()
+    def __init__(
+        self,
+        simulation: Simulation,
+        catalogue: Catalogue,
+        library: Library,
+        instructors: Collection[str] = (),
+    ) -> None:
+        """Begin without clients; the simulation builds what the catalogue offers first.
+
+        Args:
+            simulation: Process that simulates.
+            catalogue: Vehicles, courses and exercises on offer.
+            library: Recordings and records.
+            instructors: Names that may instruct; any may if there are none.
+        """
+        self.crew = Crew(instructors)
+        self.classroom = Classroom(library.records, catalogue.syllabus)
         self.run = StationRun(simulation, catalogue)
         self.library, self.viewing = library, Viewing(library)
         self.trials = Trials(self.run, library)
         self._options = catalogue.options
-        self._clients: dict[int, Client] = {}
-        self._numbers = 0
         self._frame = -1
         self._message = library.recover()
         self._status_due, self._status_at = True, float("-inf")
         self._scene: str | None = None
+
+    @property
+    def seats(self) -> Seats:
+        """Roles of the clients."""
+        return self.crew.seats
 
     def close(self) -> None:
         """End the simulation, and keep what its trial came to."""
@@ -65,14 +87,12 @@ class Hub:
         """Take in a client.
 
         Raises:
-            NotReadyError: Too many look on.
+            InvalidValueError: The name is none.
+            NotReadyError: Too many look on, or the name may not instruct.
         """
-        self._numbers += 1
-        client = Client(self._numbers, hello.name, budget)
-        self.seats.join(client.id, hello.name, hello.role)
-        self._clients[client.id] = client
+        client = self.crew.join(hello, budget)
         role = self.seats.role(client.id)
-        _LOG.info("client %d %r joined as %s", client.id, hello.name, role)
+        _LOG.info("client %d %r joined as %s", client.id, client.name, role)
         client.answer(protocol.Welcome(client=client.id, role=role, options=self._options))
         if self._scene is not None:
             client.show("scene", self._scene)
@@ -81,10 +101,7 @@ class Hub:
 
     def leave(self, client: Client) -> None:
         """Let a client go; if it drove, belts stop."""
-        drove = client.id == self.seats.driver
-        self._clients.pop(client.id, None)
-        self.seats.leave(client.id)
-        if drove:
+        if self.crew.leave(client):
             self.run.steering.rest()
         self._status_due = True
         _LOG.info("client %d left", client.id)
@@ -113,15 +130,15 @@ class Hub:
         for report in self.run.take_reports():
             self._handle_report(report)
         self._poll_library(now)
-        self.run.show_contacts(any(client.contacts for client in self._clients.values()))
+        self.run.show_contacts(any(client.contacts for client in self.crew.clients))
         stopped = Flag.E_STOP if self.run.steering.e_stop else Flag(0)
         latest = self.viewing.replayed(now, stopped) or self._simulated()
         if latest is not None:
-            for client in self._clients.values():
+            for client in self.crew.clients:
                 client.see(latest.bytes_for(client.contacts), now)
         if self._status_due and now - self._status_at >= _STATUS_PERIOD:
             self._status_due, self._status_at = False, now
-            for client in self._clients.values():
+            for client in self.crew.clients:
                 client.show("status", self._status(client, now).model_dump_json())
 
     def _poll_library(self, now: float) -> None:
@@ -141,12 +158,16 @@ class Hub:
                 self._show_scene()
             case RunReport(state="running"):
                 self._show_run()
+            case RunReport(state="ready" | "failed"):
+                self.trials.begin_due()
             case Refused(reason):
                 self._message = reason
             case TrialEnded(result):
                 self._message = self.library.keep(result)
+                self.classroom.forget()
             case ProcessDied():
                 self._message = self.library.recover()
+                self.classroom.forget()
                 self.library.refresh()
             case RecordingReport():
                 self.library.refresh()
@@ -179,9 +200,13 @@ class Hub:
     def _obey(self, client: Client, message: ClientMessage, now: float) -> None:
         match message:
             case protocol.RoleRequest(action=action, to=to):
-                self._change_seat(client, action, to)
+                if self.crew.change_seat(client, action, to):
+                    self.run.steering.rest()
+                    self._message = self.crew.who_drives
+                    self.trials.intervene("help")
             case protocol.EmergencyStop(on=on):
-                self._stop(client, on)
+                self.crew.require_stop(client, on)
+                self._latch(on)
             case protocol.ViewRequest(contacts=contacts):
                 client.contacts = contacts
             case protocol.Ping(time=time):
@@ -189,11 +214,11 @@ class Hub:
             case protocol.ReportRequest():
                 client.answer(protocol.ReportLink(link=self.trials.report_link()))
             case protocol.LinkRequest():
-                self._degrade(client, message)
+                self.crew.degrade(client, message)
             case protocol.Hello():
                 raise NotReadyError("say hello", "the client has said it already")
             case _:
-                self._require_command(client, message.type)
+                self.crew.require_command(client, message.type)
                 self._command(client, message, now)
 
     def _command(self, client: Client, message: ClientMessage, now: float) -> None:
@@ -209,13 +234,16 @@ class Hub:
             case protocol.TrialRequest(action="raise"):
                 self.run.raise_setting()
                 self.viewing.leave()
-            case protocol.TrialRequest(action="expert", operator=operator):
-                self._require_instructor(client, "name an expert")
-                self.trials.name_expert(operator, self._drivers_link())
-            case protocol.TrialRequest(action="begin" | "abandon" | "help" as action):
-                self.trials.order(action, message.operator, message.repetitions, self._drivers_link())
-                if action == "begin":
-                    self._show_run()
+            case protocol.TrialRequest(action="expert"):
+                self.crew.require_instructor(client, "name an expert")
+                self.trials.name_expert(self.crew.drivers_link)
+            case protocol.TrialRequest(action="begin", repetitions=repetitions):
+                self.trials.begin(self.crew.operator, repetitions, self.crew.drivers_link)
+                self._show_run()
+            case protocol.TrialRequest(action="abandon" | "help" as action):
+                self.trials.order(action)
+            case protocol.ExerciseRequest():
+                self._set_exercise(client, message)
             case protocol.ReplayRequest():
                 if message.action == "open" and self.run.state == "running":
                     self.trials.set_run("pause", self.seats.role(client.id))
@@ -227,72 +255,40 @@ class Hub:
                 elif self.viewing.hide_ghost():
                     self._show_scene()
 
-    def _drivers_link(self) -> protocol.LinkRequest | None:
-        """Degradation of the driver's link."""
-        driver = self._clients.get(self.seats.driver or 0)
-        return None if driver is None else driver.link
+    def _set_exercise(self, client: Client, message: protocol.ExerciseRequest) -> None:
+        operator = self.crew.operator
+        anyone = self.seats.role(client.id) == "instructor"
+        exercise = self.classroom.exercise(message.exercise, None if anyone else operator)
+        if message.action == "begin":
+            self.trials.begin_exercise(exercise, operator, self.crew.drivers_link)
+        else:
+            self.trials.practise(exercise)
+        self.viewing.leave()
+        self._show_run()
 
     def _show_run(self) -> None:
         """Show what is simulated: nobody drives what is not seen."""
         if self.viewing.close():
             self._show_scene()
 
-    def _change_seat(self, client: Client, action: str, to: int | None) -> None:
-        before = self.seats.driver
-        match action:
-            case "take":
-                self.seats.take(client.id)
-            case "give":
-                self.seats.give(client.id, to)
-            case "release":
-                self.seats.release(client.id)
-        if self.seats.driver != before:
-            self.run.steering.rest()
-            driver = self._clients.get(self.seats.driver or 0)
-            self._message = "nobody drives" if driver is None else f"{driver.name} drives"
-            self.trials.intervene("help")
-
-    def _stop(self, client: Client, on: bool) -> None:
-        if on and not self.seats.may_stop(client.id):
-            raise NotReadyError("stop", "an onlooker looks on")
-        if not on:
-            self._require_command(client, "release the emergency stop")
-        self._latch(on)
-
     def _latch(self, stopped: bool) -> None:
         """Latch the emergency stop, or release it; what is still on its way to the vehicle undoes no stop."""
-        driver = self._clients.get(self.seats.driver or 0)
+        driver = self.crew.driver
         if stopped and driver is not None and driver.commands is not None:
             driver.commands.discard()
         self._status_due |= stopped != self.run.steering.e_stop
         self.run.steering.stop(stopped)
-
-    def _degrade(self, client: Client, message: protocol.LinkRequest) -> None:
-        self._require_instructor(client, "degrade a link")
-        if message.client not in self._clients:
-            raise UnknownNameError("client", message.client, map(str, self._clients))
-        if self.seats.role(message.client) == "instructor":
-            raise NotReadyError("degrade a link", "an instructor's is never degraded")
-        perfect = protocol.LinkQuality()
-        degraded = message.video != perfect or message.command != perfect
-        self._clients[message.client].degrade(message if degraded else None)
-
-    def _require_command(self, client: Client, what: str) -> None:
-        if not self.seats.commands(client.id):
-            raise NotReadyError(what, "only the driver and an instructor can")
-
-    def _require_instructor(self, client: Client, what: str) -> None:
-        if self.seats.role(client.id) != "instructor":
-            raise NotReadyError(what, "only an instructor can")
 
     def _show_scene(self) -> None:
         fields = self.viewing.scene_fields() or self.run.fields
         if fields is None:
             return
         self._scene = protocol.SceneMessage(**fields | {"ghost": self.viewing.ghost_look()}).model_dump_json()
-        for client in self._clients.values():
+        for client in self.crew.clients:
             client.show("scene", self._scene)
 
     def _status(self, client: Client, now: float) -> protocol.StatusMessage:
-        shown = StationStatus(self.seats, self.run, self.trials, self.viewing, self.library, self._message)
-        return shown.for_client(client, self._clients.values(), now)
+        shown = StationStatus(
+            self.seats, self.run, self.trials, self.viewing, self.library, self.classroom, self._message
+        )
+        return shown.for_client(client, self.crew.clients, now)

@@ -1,4 +1,4 @@
-"""Run of the simulation in the web process: steering, orders, reports and trials."""
+"""Run of the simulation in the web process: steering, orders and reports."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any, Literal, Protocol
 
 from segtrack.errors import NotReadyError
 from segtrack.recording.setup import DriveSetup
-from segtrack.scoring import Result, TrialConditions, check_operator
+from segtrack.scoring import TrialConditions
+from segtrack.scoring.syllabus import Exercise
 from segtrack.station import protocol
-from segtrack.station.protocol import LinkRequest, Role, RunState, Setup, TrialStatus
+from segtrack.station.protocol import LinkRequest, RunState, Setup, TrialStatus
 from segtrack.station.simulation.exchange import (
     Build,
     Order,
@@ -24,10 +25,9 @@ from segtrack.station.simulation.exchange import (
     SetTrial,
     ShowContacts,
     StampedCommand,
-    TrialAction,
     TrialReport,
 )
-from segtrack.station.web.catalogue import Catalogue, Library
+from segtrack.station.web.catalogue import Catalogue
 from segtrack.station.web.steering import Steering
 
 _REBUILD_PERIOD = 30.0
@@ -94,6 +94,16 @@ class StationRun:
         self.scene += 1
         self.setup, self.state, self.reason, self.trial = setup, "compiling", "", None
         self.steering.change_vehicle(vehicle, self.scene)
+
+    def configure_exercise(self, exercise: Exercise) -> None:
+        """Build what an exercise is driven with, unless it stands there.
+
+        Raises:
+            SegtrackError: See `configure`.
+        """
+        setup = self._catalogue.exercise_setup(exercise)
+        if setup != self.setup or self.state == "failed":
+            self.configure(setup)
 
     @property
     def drive_setup(self) -> DriveSetup:
@@ -180,71 +190,3 @@ class StationRun:
                 case TrialReport(fields):
                     self.trial = protocol.TrialStatus(**fields)
             yield report
-
-
-class Trials:
-    """Trials of a run."""
-
-    def __init__(self, run: StationRun, library: Library) -> None:
-        """Begin without a trial."""
-        self._run, self._library = run, library
-        self._expert: Result | None = None
-        self._operator: str | None = None
-
-    def order(self, action: TrialAction, operator: str, repetitions: int, link: LinkRequest | None) -> None:
-        """Begin or abandon a trial, or ask for help; conditions name the degradation of the driver's link.
-
-        Raises:
-            SegtrackError: The operator's name is none, or the simulation is not ready.
-        """
-        operator, conditions = check_operator(operator), self._run.conditions(link)
-        expert = self._library.records.expert_result(self._run.event(link)) if action == "begin" else None
-        self._run.set_trial(SetTrial(action, operator, repetitions, conditions))
-        if action == "begin":
-            self._expert, self._operator = expert, operator
-
-    def set_run(self, action: Literal["start", "pause", "reset", "stop"], role: Role) -> None:
-        """Start, pause, reset or stop the run; an instructor alone interrupts a trial, and stops it as well.
-
-        Raises:
-            NotReadyError: A trial is on, or the simulation is not ready.
-        """
-        if action in ("pause", "stop") and self.on and role != "instructor":
-            raise NotReadyError(f"{action} the run", "a trial is on; abandon it, or ask an instructor")
-        if action == "stop":
-            self.intervene("abandon")
-        self._run.set_run(action)
-
-    def intervene(self, action: Literal["abandon", "help"]) -> None:
-        """Abandon the present trial, or note help in it, whoever asks; does nothing without one.
-
-        Raises:
-            NotReadyError: The simulation is busy.
-        """
-        trial = self._run.trial if self.on else None
-        if trial is not None and (action == "abandon" or trial.paused is None):
-            self._run.set_trial(SetTrial(action, trial.operator, trial.repetitions, {}))
-
-    @property
-    def on(self) -> bool:
-        """True while a trial is under way."""
-        return self._run.trial is not None and not self._run.trial.over
-
-    def name_expert(self, operator: str, link: LinkRequest | None) -> None:
-        """Make an operator the expert under the present conditions.
-
-        Raises:
-            SegtrackError: The operator has passed no trial under them.
-        """
-        self._library.records.name_expert(operator, self._run.event(link))
-
-    def status(self) -> TrialStatus | None:
-        """Return the progress of the trial, compared with the expert's; None without one."""
-        trial, expert = self._run.trial, self._expert
-        if trial is None or trial.rate is None or expert is None:
-            return trial
-        return trial.model_copy(update={"expert_fraction": trial.rate / expert.rate})
-
-    def report_link(self) -> str:
-        """Return the link of the last operator's report."""
-        return self._library.report_link(self._operator)

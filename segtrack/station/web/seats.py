@@ -1,7 +1,8 @@
-"""Roles of clients: who drives, who instructs, who looks on."""
+"""Roles of clients: who drives, who waits for the seat, who instructs, who looks on."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from segtrack.errors import NotReadyError
@@ -23,32 +24,55 @@ class Seats:
 
     Attributes:
         driver: Id of the client that drives; None if the seat is free.
+        queue: Ids of those that wait for the seat, the next one first.
     """
 
-    def __init__(self) -> None:
-        """Begin without clients."""
+    def __init__(self, instructors: Collection[str] = ()) -> None:
+        """Begin without clients.
+
+        Args:
+            instructors: Names that may instruct; any may if there are none.
+        """
         self.driver: int | None = None
+        self.queue: list[int] = []
+        self._instructors = frozenset(instructors)
         self._members: dict[int, _Member] = {}
         self._before: int | None = None
+        self._lost: str | None = None
 
     def join(self, client: int, name: str, wanted: Role) -> None:
-        """Take in a client; the first that wants to drive gets the seat.
+        """Take in a client; one that wants to drive gets the seat, or waits for it.
+
+        Who drove when its connection broke waits in front of all others.
 
         Raises:
-            NotReadyError: It would look on, and so many do that there is room for others alone.
+            NotReadyError: It may not instruct; or it would look on, and so many do that there is room for
+                others alone.
         """
-        looks_on = wanted == "onlooker" or (wanted == "driver" and self.driver is not None)
+        if wanted == "instructor" and self._instructors and name not in self._instructors:
+            raise NotReadyError("come in as instructor", f"{name!r} is not among the instructors")
+        free = self.driver is None and (not self.queue or name == self._lost)
+        looks_on = wanted == "onlooker" or (wanted == "driver" and not free)
         if looks_on and sum(self.role(other) == "onlooker" for other in self._members) >= MAX_ONLOOKERS:
             raise NotReadyError("join", f"{MAX_ONLOOKERS} look on already")
         self._members[client] = _Member(name, wanted)
-        if wanted == "driver" and self.driver is None:
-            self.driver = client
+        if wanted == "driver" and free:
+            self._seat(client)
+        elif wanted == "driver":
+            self.queue.insert(0 if name == self._lost else len(self.queue), client)
 
     def leave(self, client: int) -> None:
         """Let a client go; the seat of a driver becomes free."""
-        self._members.pop(client, None)
-        self.driver = None if self.driver == client else self.driver
+        member = self._members.pop(client)
+        if self.driver == client:
+            self.driver, self._lost = None, member.name
+        if client in self.queue:
+            self.queue.remove(client)
         self._before = None if self._before == client else self._before
+
+    def name(self, client: int) -> str:
+        """Return the name of a client."""
+        return self._members[client].name
 
     def role(self, client: int) -> Role:
         """Return the role of a client: one that wants to drive looks on until it has the seat."""
@@ -69,16 +93,17 @@ class Seats:
         """Give a client the seat.
 
         Raises:
-            NotReadyError: It looks on, or somebody drives and it is no instructor.
+            NotReadyError: It looks on, or somebody drives or waits before it and it is no instructor.
         """
         wanted = self._members[client].wanted
         if wanted == "onlooker":
             raise NotReadyError("take the driver's seat", "an onlooker looks on")
-        if self.driver not in (None, client) and wanted != "instructor":
+        if wanted != "instructor" and self.driver not in (None, client):
             assert self.driver is not None
-            raise NotReadyError("take the driver's seat", f"{self._members[self.driver].name} drives")
-        if self.driver != client:
-            self._before, self.driver = self.driver, client
+            raise NotReadyError("take the driver's seat", f"{self.name(self.driver)} drives")
+        if wanted != "instructor" and self.queue and self.queue[0] != client:
+            raise NotReadyError("take the driver's seat", f"{self.name(self.queue[0])} is next")
+        self._seat(client)
 
     def give(self, client: int, to: int | None) -> None:
         """Let an instructor or the driver give the seat to a client, or back to who had it before.
@@ -91,12 +116,22 @@ class Seats:
         heir = self._before if to is None else to
         if heir not in self._members or self._members[heir].wanted == "onlooker":
             raise NotReadyError("give the driver's seat", "there is nobody to give it to")
-        self._before, self.driver = self.driver, heir
+        self._seat(heir, done=client == self.driver)
 
     def release(self, client: int) -> None:
-        """Free the seat, if the client has it."""
+        """Free the seat, if the client has it; it may wait for it again, behind all others."""
         if self.driver == client:
-            self._before, self.driver = client, None
+            self._seat(None, done=True)
+
+    def _seat(self, client: int | None, done: bool = False) -> None:
+        """Change the driver; the one before waits in front of all others, or behind them if it is done."""
+        before, self.driver, self._lost = self.driver, client, None
+        if client in self.queue:
+            self.queue.remove(client)
+        if before is not None and before != client:
+            self._before = before
+            if self._members[before].wanted == "driver":
+                self.queue.insert(len(self.queue) if done else 0, before)
 
     def listed(self) -> tuple[ClientInfo, ...]:
         """Return all clients, in the order in which they came."""

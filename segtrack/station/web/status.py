@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from segtrack.station.protocol import StatusMessage
 from segtrack.station.web.catalogue import Library
+from segtrack.station.web.classroom import Classroom
 from segtrack.station.web.client import Client
-from segtrack.station.web.run import StationRun, Trials
+from segtrack.station.web.run import StationRun
 from segtrack.station.web.seats import Seats
+from segtrack.station.web.trials import Trials
 from segtrack.station.web.viewing import Viewing
 
 
@@ -23,6 +25,7 @@ class StationStatus:
         trials: Trials of the run.
         viewing: Replay and ghost.
         library: Recordings and records.
+        classroom: Exercises, and who has passed them.
         message: Latest event of the station, in words.
     """
 
@@ -31,6 +34,7 @@ class StationStatus:
     trials: Trials
     viewing: Viewing
     library: Library
+    classroom: Classroom
     message: str
 
     def for_client(self, client: Client, clients: Iterable[Client], now: float) -> StatusMessage:
@@ -41,6 +45,9 @@ class StationStatus:
         return StatusMessage(
             role="driver" if client.id == self.seats.driver else role,
             driver=self.seats.driver,
+            queue=tuple(self.seats.queue),
+            syllabus=self.classroom.syllabus.title,
+            exercises=self.classroom.status(client.name),
             clients=self.seats.listed(),
             run=run.state,
             reason=self.library.hide_folder(run.reason),

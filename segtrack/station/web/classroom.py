@@ -1,0 +1,81 @@
+"""Class of a station: its exercises, and the progress of each person in them."""
+
+from __future__ import annotations
+
+from segtrack.errors import NotReadyError, UnknownNameError
+from segtrack.scoring import Records
+from segtrack.scoring.result import RATE_UNITS
+from segtrack.scoring.syllabus import Exercise, ExerciseProgress, Syllabus
+from segtrack.station.protocol import ExerciseStatus
+
+
+class Classroom:
+    """Exercises, and who has passed which.
+
+    Attributes:
+        syllabus: Exercises in their order.
+        records: Results of all operators.
+    """
+
+    def __init__(self, records: Records, syllabus: Syllabus) -> None:
+        """Begin with the records that there are."""
+        self.records, self.syllabus = records, syllabus
+        self._units = {each.name: RATE_UNITS[each.kind] for each in syllabus.exercises}
+        self._known: dict[str, tuple[ExerciseProgress, ...]] = {}
+
+    def forget(self) -> None:
+        """Read the records anew when they are asked for: a trial has ended."""
+        self._known.clear()
+
+    def exercise(self, name: str, operator: str | None) -> Exercise:
+        """Return an exercise.
+
+        Args:
+            name: Its name.
+            operator: Operator that asks for it, in the order of the syllabus; None for any exercise.
+
+        Raises:
+            UnknownNameError: There is no such exercise.
+            NotReadyError: The operator has not passed those before it.
+            FileAccessError: The operator's record cannot be read.
+        """
+        named = {each.name: each for each in self.syllabus.exercises}
+        if name not in named:
+            raise UnknownNameError("exercise", name, named)
+        if operator is not None:
+            first = next((row for row in self._progress(operator) if row.passed is None), None)
+            is_open = any(row.exercise.name == name and row.is_open for row in self._progress(operator))
+            if first is not None and not is_open:
+                raise NotReadyError(f"begin {named[name].title}", f"pass {first.exercise.title} before")
+        return named[name]
+
+    def status(self, operator: str) -> tuple[ExerciseStatus, ...]:
+        """Return the progress of a person, who may have no record yet.
+
+        Raises:
+            FileAccessError: The record cannot be read.
+        """
+        return tuple(self._status(row) for row in self._progress(operator))
+
+    def _status(self, row: ExerciseProgress) -> ExerciseStatus:
+        exercise = row.exercise
+        return ExerciseStatus(
+            name=exercise.name,
+            title=exercise.title,
+            lesson=exercise.lesson,
+            course=exercise.course,
+            complete=exercise.complete,
+            failures=exercise.failures,
+            rate=exercise.rate,
+            unit=self._units[exercise.name],
+            tries=row.tries,
+            passed=row.passed is not None,
+            open=row.is_open,
+        )
+
+    def _progress(self, operator: str) -> tuple[ExerciseProgress, ...]:
+        if operator not in self._known:
+            there = operator in self.records.operators()
+            results = self.records.read(operator).results if there else ()
+            self._known[operator] = self.syllabus.progress(results)
+        return self._known[operator]

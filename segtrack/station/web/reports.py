@@ -1,0 +1,98 @@
+"""Pages of reports: an operator's trials, and the results of the class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from html import escape
+from typing import Any
+
+from fastapi import APIRouter, Response
+from fastapi.responses import HTMLResponse
+
+from segtrack.errors import SegtrackError
+from segtrack.scoring.class_report import class_csv, class_html, class_pdf, class_rows
+from segtrack.station.web.catalogue import REPORTS, Library
+from segtrack.station.web.hub import Hub
+
+CLASS = "/station/class"
+_REFRESH = "10"
+"""Time after which a browser loads the page of the class again [s]."""
+_PAGE = "<!doctype html><meta charset=utf-8><title>segtrack reports</title><h1>Reports</h1>{}"
+
+
+def report_routes(library: Library) -> APIRouter:
+    """Create the routes of a list of operators, and of each one's report as HTML and CSV."""
+    router = APIRouter(prefix=REPORTS)
+
+    @router.get("", response_class=HTMLResponse)
+    def operators() -> str:
+        rows = [
+            f'<li>{escape(name)}: <a href="{(link := library.report_link(name))}">report</a>, '
+            f'<a href="{link}/csv">CSV</a>'
+            for name in library.records.operators()
+        ]
+        return _PAGE.format(f"<ul>{''.join(rows)}</ul>" if rows else "<p>No trial has ended yet.")
+
+    @router.get("/{operator}")
+    def report(operator: str) -> Response:
+        return _answer(library, lambda: HTMLResponse(library.report(operator, "html")))
+
+    @router.get("/{operator}/csv")
+    def table(operator: str) -> Response:
+        return _answer(library, lambda: Response(library.report(operator, "csv"), media_type="text/csv"))
+
+    return router
+
+
+def class_routes(hub: Hub) -> APIRouter:
+    """Create the routes of the class: who is here and what all have passed, as HTML, CSV and PDF."""
+    router = APIRouter()
+    library, classroom = hub.library, hub.classroom
+
+    def live() -> dict[str, Any]:
+        seats, trial = hub.seats, hub.trials.status()
+        places = {client: place for place, client in enumerate(seats.queue, 1)}
+        people = [
+            {"name": each.name, "role": each.role, "place": places.get(each.id)} for each in seats.listed()
+        ]
+        driver = None if seats.driver is None else seats.name(seats.driver)
+        return {"people": people, "driver": driver, "trial": trial, "report": REPORTS, "table": CLASS}
+
+    @router.get(CLASS)
+    async def page() -> Response:  # Who is here is read where it changes, in the loop.
+        def make() -> Response:
+            rows = class_rows(classroom.records, classroom.syllabus)
+            text = class_html(rows, classroom.syllabus, _now(), live())
+            return HTMLResponse(text, headers={"Refresh": _REFRESH})
+
+        return _answer(library, make)
+
+    @router.get(f"{CLASS}.csv")
+    def table() -> Response:
+        def make() -> Response:
+            rows = class_rows(classroom.records, classroom.syllabus)
+            return Response(class_csv(rows), media_type="text/csv")
+
+        return _answer(library, make)
+
+    @router.get(f"{CLASS}.pdf")
+    def document() -> Response:
+        def make() -> Response:
+            rows = class_rows(classroom.records, classroom.syllabus)
+            return Response(class_pdf(rows, classroom.syllabus, _now()), media_type="application/pdf")
+
+        return _answer(library, make)
+
+    return router
+
+
+def _now() -> str:
+    return datetime.now().isoformat(sep=" ", timespec="minutes")
+
+
+def _answer(library: Library, make: Callable[[], Response]) -> Response:
+    try:
+        return make()
+    except SegtrackError as error:
+        return Response(library.hide_folder(str(error)), status_code=404, media_type="text/plain")

@@ -1,0 +1,131 @@
+"""Trials of a run in the web process: of exercises and others, and their comparison with an expert's."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from segtrack.errors import NotReadyError
+from segtrack.scoring import Result
+from segtrack.scoring.syllabus import CONDITION, Exercise
+from segtrack.station.protocol import LinkRequest, Role, TrialStatus
+from segtrack.station.simulation.exchange import SetTrial
+from segtrack.station.web.catalogue import Library
+from segtrack.station.web.run import StationRun
+
+
+class Trials:
+    """Trials of a run."""
+
+    def __init__(self, run: StationRun, library: Library) -> None:
+        """Begin without a trial."""
+        self._run, self._library = run, library
+        self._expert: Result | None = None
+        self._exercise: Exercise | None = None
+        self._due: tuple[Exercise, str, LinkRequest | None] | None = None
+
+    def begin(self, operator: str, repetitions: int, link: LinkRequest | None) -> None:
+        """Begin a trial; its conditions name the degradation of the driver's link.
+
+        Raises:
+            SegtrackError: The simulation is not ready, or an expert's record cannot be read.
+        """
+        expert = self._library.records.expert_result(self._run.event(link))
+        self._run.set_trial(SetTrial("begin", operator, repetitions, self._run.conditions(link)))
+        self._expert, self._exercise = expert, None
+
+    def practise(self, exercise: Exercise) -> None:
+        """Build what an exercise is driven with, unless it stands there.
+
+        Raises:
+            SegtrackError: It cannot be built, or something is being built.
+        """
+        self._due = None
+        self._run.configure_exercise(exercise)
+
+    def begin_exercise(self, exercise: Exercise, operator: str, link: LinkRequest | None) -> None:
+        """Begin the trial of an exercise, as soon as what it is driven with is built.
+
+        Raises:
+            SegtrackError: See `practise`.
+        """
+        self.practise(exercise)
+        self._due = exercise, operator, link
+        self.begin_due()
+
+    def begin_due(self) -> None:
+        """Begin the trial that waits for what it is driven with, if that is there.
+
+        Raises:
+            NotReadyError: The simulation is busy.
+        """
+        if self._due is None or self._run.state == "compiling":
+            return
+        (exercise, operator, link), self._due = self._due, None
+        if self._run.state == "failed":
+            return
+        conditions = self._run.conditions(link) | {CONDITION: exercise.name}
+        failures = dict(exercise.settings.allowed_failures)
+        self._run.set_trial(SetTrial("begin", operator, exercise.repetitions, conditions, failures))
+        self._expert, self._exercise = None, exercise
+
+    def order(self, action: Literal["abandon", "help"]) -> None:
+        """Abandon the trial, or ask for help.
+
+        Raises:
+            NotReadyError: The simulation is not ready.
+        """
+        self._run.set_trial(SetTrial(action))
+
+    def set_run(self, action: Literal["start", "pause", "reset", "stop"], role: Role) -> None:
+        """Start, pause, reset or stop the run; an instructor alone interrupts a trial, and stops it as well.
+
+        Raises:
+            NotReadyError: A trial is on, or the simulation is not ready.
+        """
+        if action in ("pause", "stop") and self.on and role != "instructor":
+            raise NotReadyError(f"{action} the run", "a trial is on; abandon it, or ask an instructor")
+        if action == "stop":
+            self.intervene("abandon")
+        self._run.set_run(action)
+
+    def intervene(self, action: Literal["abandon", "help"]) -> None:
+        """Abandon the present trial, or note help in it, whoever asks; does nothing without one.
+
+        Raises:
+            NotReadyError: The simulation is busy.
+        """
+        trial = self._run.trial if self.on else None
+        if trial is not None and (action == "abandon" or trial.paused is None):
+            self.order(action)
+
+    @property
+    def on(self) -> bool:
+        """True while a trial is under way."""
+        return self._run.trial is not None and not self._run.trial.over
+
+    def name_expert(self, link: LinkRequest | None) -> None:
+        """Make the operator of the last trial the expert under the present conditions.
+
+        Raises:
+            SegtrackError: There was no trial, or the operator has passed none under them.
+        """
+        if self._run.trial is None:
+            raise NotReadyError("name an expert", "there was no trial")
+        self._library.records.name_expert(self._run.trial.operator, self._run.event(link))
+
+    def status(self) -> TrialStatus | None:
+        """Return the progress of the trial, compared with the expert's; None without one.
+
+        That of an exercise is passed if it is fast enough as well.
+        """
+        trial, expert, exercise = self._run.trial, self._expert, self._exercise
+        if trial is not None and trial.passed and exercise is not None and exercise.rate is not None:
+            return trial.model_copy(update={"passed": (trial.rate or 0.0) >= exercise.rate})
+        if trial is None or trial.rate is None or expert is None:
+            return trial
+        return trial.model_copy(update={"expert_fraction": trial.rate / expert.rate})
+
+    def report_link(self) -> str:
+        """Return the link of the last operator's report."""
+        trial = self._run.trial
+        return self._library.report_link(None if trial is None else trial.operator)
