@@ -89,6 +89,8 @@ EXTRAS = {
     "segtrack.station.web.app": "nicegui",
     "segtrack.station.web.guard": "starlette",
     "segtrack.station.web.hub": "mcap",
+    "segtrack.station.web.playback": "mcap",
+    "segtrack.station.web.reports": "mcap",
     "segtrack.station.web.status": "mcap",
     "segtrack.station.web.timed_http": "uvicorn",
     "segtrack.station.web.viewing": "mcap",

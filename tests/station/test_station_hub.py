@@ -197,12 +197,7 @@ def test_an_exercise_that_is_passed_too_slowly_is_not_passed(hub, simulation):
     simulation.waiting = [RunReport("ready")]
     hub.broadcast(2.0)
     for rate, verdict in ((1.4, False), (1.6, True)):
-        fields = dict(
-            operator="Ann", exercise=second.name, repetitions=5, done=3, failures=0, void=0, rate=rate,
-            unit="1/min", over=True, passed=True, paused=None, confidence=None, expert_fraction=None,
-            next_gate=0, events=(),
-        )  # fmt: skip
-        simulation.waiting = [TrialReport(fields)]
+        simulation.waiting = [TrialReport(trial(exercise=second.name, over=True, passed=True, rate=rate))]
         hub.broadcast(3.0)
         assert hub.trials.status().passed is verdict
 
@@ -534,7 +529,8 @@ def test_whoever_drives_a_run_sees_it_and_no_replay(hub, message):
 
 
 def trial(**changed):
-    fields = dict.fromkeys(protocol.TrialStatus.model_fields)
+    required = [name for name, field in protocol.TrialStatus.model_fields.items() if field.is_required()]
+    fields = dict.fromkeys(required)
     numbers = dict(repetitions=30, done=0, failures=0, void=0, next_gate=0)
     return fields | numbers | {"operator": "Ann", "unit": "1/min", "over": False, "events": ()} | changed
 

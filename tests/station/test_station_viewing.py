@@ -13,7 +13,7 @@ from segtrack.recording.setup import Command, DriveSetup
 from segtrack.scoring.situation import Pace
 from segtrack.station.protocol import Flag, ReplayRequest, StateMessage
 from segtrack.station.simulation.drive import StationDrive
-from segtrack.station.simulation.exchange import RecordingReport, StampedCommand
+from segtrack.station.simulation.exchange import RecordingReport, SetTrial, StampedCommand, TrialReport
 from segtrack.station.web.catalogue import Library
 from segtrack.station.web.viewing import Viewing
 
@@ -150,3 +150,44 @@ def test_a_ghost_was_driven_under_the_same_conditions(recorded, changed, told):
     there = f"okada-step with {told}, time step 0.002, track model compliant"
     assert str(error.value) == f"cannot show the ghost: it was driven on {here}, and this is {there}"
     assert viewing.ghost is None
+
+
+def test_a_fault_is_looked_at_while_its_drive_is_still_recorded(tmp_path):
+    library = Library(tmp_path)
+    drive = StationDrive(SETUP, 1, library.folder)
+    drive.set_trial(SetTrial("begin", "Ann", 30))
+    for i in range(TICKS):
+        drive.tick(None, 0.01 * i)
+    drive.set_trial(SetTrial("help"))
+    drive.tick(None, 0.01 * TICKS)
+    fields = [report for report in drive.reports() if isinstance(report, TrialReport)][-1].fields
+    assert (fields["paused"], fields["moment"]) == ("asked for help", pytest.approx(0.01 * TICKS))
+    viewing = Viewing(library)
+    moment = fields["moment"] - 0.2
+    viewing.obey(ReplayRequest(action="open", recording=fields["recording"], time=moment), 0.0)
+    opened(viewing)
+    assert shown(viewing, 0.1).time == pytest.approx(moment + 0.1)
+    (fault,) = viewing.replay.status(0.0)["faults"]
+    assert fault["time"] == pytest.approx(0.01 * TICKS) and "asked for help" in fault["text"]
+    drive.close()
+
+
+def test_a_ghost_tells_the_split_times_of_its_fastest_repetition(tmp_path):
+    """Gates of a trial on a course whose gates lie around the vehicle: each tick passes one."""
+    library = Library(tmp_path)
+    drive = StationDrive(SETUP, 1, library.folder)
+    drive.set_trial(SetTrial("begin", "Ann", 10))
+    trial = drive._judge.trial
+    for clock in (1.0, 2.5, 4.0, 5.0):
+        trial.clock = clock
+        before = len(trial.events)
+        trial._pass_gate()
+        drive._note(trial.events[before:])
+    status = drive._judge.status()
+    assert status["splits"] == pytest.approx((1.5, 2.5))
+    recording = drive.session.recorder.path.stem
+    drive.close()
+    viewing = Viewing(library)
+    viewing.show_ghost(recording, SETUP)
+    opened(viewing)
+    assert viewing.ghost.splits == pytest.approx((1.0, 2.5))

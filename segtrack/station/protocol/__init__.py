@@ -27,21 +27,17 @@ from segtrack.station.protocol.client import (
     read_message,
 )
 from segtrack.station.protocol.server import (
-    ClientInfo,
     CourseOption,
     ErrorAnswer,
-    ExerciseStatus,
     Flag,
     Options,
     Pong,
     ReportLink,
-    RunState,
     SceneMessage,
     StateMessage,
-    StatusMessage,
-    TrialStatus,
     Welcome,
 )
+from segtrack.station.protocol.status import ClientInfo, ExerciseStatus, RunState, StatusMessage, TrialStatus
 
 __all__ = [
     "BUTTONS",

@@ -163,7 +163,7 @@ class LinkRequest(_Message):
 
 
 class ReplayRequest(_Message):
-    """Look at a recording; its name is one of the status's list."""
+    """Look at a recording; its name is one of the status's list. A time plays it from there on."""
 
     type: Literal["replay"] = "replay"
     action: Literal["open", "play", "pause", "seek", "close"]

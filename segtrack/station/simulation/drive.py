@@ -157,7 +157,7 @@ class StationDrive:
         elif judge is None:
             raise NotReadyError(f"{order.action} a trial", "there is none")
         else:
-            self._note(judge.trial.abandon() if order.action == "abandon" else judge.trial.ask_help())
+            self._note(judge.trial.abandon() if order.action == "abandon" else judge.ask_help())
 
     def reports(self) -> list[Report]:
         """Return the reports since the last call, for the web process."""

@@ -11,8 +11,10 @@ import numpy as np
 
 from segtrack.errors import FileAccessError
 from segtrack.recording.session import DriveSession
+from segtrack.recording.setup import TICK
 from segtrack.scoring import Records, Result, Trial, TrialEvent, TrialObserver
 from segtrack.scoring.settings import ScoringSettings, shown_confidence
+from segtrack.scoring.splits import read_repetitions
 from segtrack.scoring.syllabus import CONDITION
 from segtrack.station.protocol import Flag
 from segtrack.station.simulation.exchange import SetTrial
@@ -51,6 +53,8 @@ class Judge:
         self._begun = datetime.now(timezone.utc).isoformat(timespec="seconds")
         self._records, self._recording = records, recording
         self._delays: list[float] = []
+        self._first_tick = session.tick
+        self._moment: float | None = None
         records.note_unfinished(self.result())
 
     @property
@@ -72,7 +76,21 @@ class Judge:
         """Judge the vehicle's present situation; returns what happened."""
         if self.trial.state != "running":
             return []
-        return self.trial.update(self._observer.look(self._session.time, now, late))
+        return self._noted(self.trial.update(self._observer.look(self._session.time, now, late)))
+
+    def ask_help(self) -> list[TrialEvent]:
+        """Give a repetition up, since somebody helped.
+
+        Raises:
+            NotReadyError: The trial does not run.
+        """
+        return self._noted(self.trial.ask_help())
+
+    def _noted(self, events: list[TrialEvent]) -> list[TrialEvent]:
+        """Note when a fault happened."""
+        if self.trial.state == "paused" and events:
+            self._moment = (self._session.tick - self._first_tick) * TICK
+        return events
 
     def note_delay(self, delay: float) -> None:
         """Take a delay that the driver saw [s], or NaN."""
@@ -88,7 +106,7 @@ class Judge:
 
     def restart(self) -> list[TrialEvent]:
         """Go on from the start; going back there without a fault gives up a repetition."""
-        events = self.trial.ask_help() if self.trial.state == "running" else []
+        events = self.ask_help() if self.trial.state == "running" else []
         return events + self.trial.restart() if self.trial.state == "paused" else events
 
     def result(self) -> Result:
@@ -101,6 +119,7 @@ class Judge:
         trial, summary = self.trial, self.trial.summary()
         fault = trial.attempts[-1].fault if trial.attempts else None
         reliability = trial.settings.reliability
+        repetitions = read_repetitions((event.kind, event.clock) for event in trial.events)
         return {
             "operator": trial.operator,
             "exercise": self._conditions.get(CONDITION),
@@ -117,4 +136,7 @@ class Judge:
             "expert_fraction": None,
             "next_gate": trial.next_gate,
             "events": summary["events"][-_SHOWN_EVENTS:],
+            "recording": self._recording,
+            "moment": self._moment,
+            "splits": next((each.splits for each in reversed(repetitions) if each.splits), ()),
         }

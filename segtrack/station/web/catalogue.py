@@ -69,6 +69,8 @@ class Library:
             UnknownNameError: It is not among them.
         """
         if name not in self._recordings:
+            self.refresh()  # It is being written.
+        if name not in self._recordings:
             raise UnknownNameError("recording", name, self._recordings)
         return self._recordings[name]
 

@@ -41,6 +41,9 @@ class StationStatus:
         """Return the message for a client, with the links of all clients where it is an instructor."""
         run, role = self.run, self.seats.role(client.id)
         replay, ghost = self.viewing.replay, self.viewing.ghost
+        trial = self.trials.status()
+        if trial is not None and ghost is not None:
+            trial = trial.model_copy(update={"ghost_splits": ghost.splits})
         links = {other.id: link for other in clients if (link := other.degradation)}
         return StatusMessage(
             role="driver" if client.id == self.seats.driver else role,
@@ -52,7 +55,7 @@ class StationStatus:
             run=run.state,
             reason=self.library.hide_folder(run.reason),
             setup=run.setup,
-            trial=self.trials.status(),
+            trial=trial,
             recordings=self.library.recordings(),
             replay=None if replay is None else replay.status(now),
             ghost=None if ghost is None else ghost.name,

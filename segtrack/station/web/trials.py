@@ -79,10 +79,14 @@ class Trials:
     def set_run(self, action: Literal["start", "pause", "reset", "stop"], role: Role) -> None:
         """Start, pause, reset or stop the run; an instructor alone interrupts a trial, and stops it as well.
 
+        While a fault holds the trial's clock, anyone who commands may pause.
+
         Raises:
             NotReadyError: A trial is on, or the simulation is not ready.
         """
-        if action in ("pause", "stop") and self.on and role != "instructor":
+        paused = self._run.trial is not None and self._run.trial.paused is not None
+        interrupts = action == "stop" or (action == "pause" and not paused)
+        if interrupts and self.on and role != "instructor":
             raise NotReadyError(f"{action} the run", "a trial is on; abandon it, or ask an instructor")
         if action == "stop":
             self.intervene("abandon")

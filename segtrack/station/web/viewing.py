@@ -4,160 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from segtrack.courses import load_course
 from segtrack.errors import InvalidValueError, NotReadyError
-from segtrack.recording.recording import Recording
 from segtrack.recording.setup import DriveSetup
-from segtrack.scoring import TrialConditions
 from segtrack.station.protocol import Flag, ReplayRequest, StateMessage
-from segtrack.station.scene import course_json, ground_json
 from segtrack.station.web.catalogue import Library
-
-_NONE = np.empty(0)
-
-
-@dataclass(frozen=True)
-class OpenRecording:
-    """Recording that is open on the page, with its scene.
-
-    Attributes:
-        name: Name of the recording.
-        recording: Recorded drive.
-        scene: The fields of `protocol.SceneMessage` but for the number and the ghost.
-    """
-
-    name: str
-    recording: Recording
-    scene: dict[str, Any]
-
-    @classmethod
-    def open(cls, name: str, path: Path) -> OpenRecording:
-        """Read a recording's file.
-
-        Raises:
-            SegtrackError: It cannot be read, or is none.
-        """
-        recording = Recording.open(path)
-        with recording.unpacked() as setup:
-            course = load_course(setup.course, setup.setting).with_ground(setup.friction, setup.soil)
-        scene = {
-            "look": recording.look.as_json(),
-            "ground": ground_json(course),
-            "course": course_json(course),
-            "readings": recording.reading_names,
-        }
-        return cls(name, recording, scene)
-
-    @classmethod
-    def open_alike(cls, name: str, path: Path, setup: DriveSetup) -> OpenRecording:
-        """Read a recording of a drive under the same conditions as a setup; the seed does not matter.
-
-        Raises:
-            SegtrackError: It cannot be read, is none, or was driven under other conditions.
-        """
-        opened = cls.open(name, path)
-        own, wanted = _conditions(opened.recording.setup), _conditions(setup)
-        if own != wanted:
-            raise NotReadyError("show the ghost", f"it was driven on {own}, and this is {wanted}")
-        return opened
-
-    def pose(self, time: float) -> NDArray[np.float64]:
-        """Return the flat pose at a time since the beginning [s]; the ends are held."""
-        return self.recording.poses_at(time)
-
-
-def _conditions(setup: DriveSetup) -> TrialConditions:
-    """Conditions of a drive; its files count by their names."""
-    given = {name: value for name, value in setup.as_json().items() if value is not None}
-    course, vehicle = (Path(given.pop(name)).name for name in ("course", "vehicle"))
-    setting = given.pop("setting", None)
-    return TrialConditions.of(course, setting, vehicle, {name: str(value) for name, value in given.items()})
-
-
-class Playback:
-    """Playback of a recording.
-
-    Attributes:
-        film: Recording that is played.
-        scene: Number of its scene.
-        playing: True while time runs.
-        speed: Speed of playing over that of driving.
-    """
-
-    def __init__(self, film: OpenRecording, scene: int, now: float) -> None:
-        """Begin at the first state, not yet playing."""
-        self.film, self.scene = film, scene
-        self.playing, self.speed = False, 1.0
-        self._first, self._last = (float(time) for time in film.recording.times[[0, -1]])
-        self._time, self._at, self._frame = self._first, now, 0
-
-    def play(self, speed: float, now: float) -> None:
-        """Play, from the beginning if it stands at the end."""
-        self.time(now)
-        self._time = self._first if self._time >= self._last else self._time
-        self.playing, self.speed = True, speed
-
-    def pause(self, now: float) -> None:
-        """Stand still."""
-        self.time(now)
-        self.playing = False
-
-    def seek(self, time: float, now: float) -> None:
-        """Go to a time since the beginning [s]."""
-        self._time, self._at = min(max(time, self._first), self._last), now
-
-    def time(self, now: float) -> float:
-        """Return the present time since the beginning [s]; at the end it stops by itself."""
-        if self.playing:
-            self._time = min(self._time + self.speed * (now - self._at), self._last)
-            self.playing = self._time < self._last
-        self._at = now
-        return self._time
-
-    def state(self, now: float, flags: Flag) -> StateMessage:
-        """Return the state to show at `now` [s], with flags of the simulation, which waits."""
-        time, recording = self.time(now), self.film.recording
-        self._frame += 1
-        row = min(int(np.searchsorted(recording.times, time)), len(recording.ticks) - 1)
-        readings = recording.readings[row]
-        energy = dict(zip(recording.reading_names, readings, strict=True)).get("energy [J]", 0.0)
-        return StateMessage(
-            scene=self.scene,
-            frame=self._frame,
-            flags=flags | Flag.REPLAY,
-            time=time,
-            server_time=now,
-            trial_clock=0.0,
-            client_time=0.0,
-            real_time_factor=self.speed if self.playing else 0.0,
-            late_share=0.0,
-            energy=float(energy),
-            command_age=0.0,
-            pose=self.film.pose(time),
-            ghost=_NONE,
-            readings=readings,
-            contacts=np.empty((0, 6)),
-        )
-
-    def status(self, now: float) -> dict[str, Any]:
-        """Return the progress for `protocol.StatusMessage`."""
-        return {
-            "name": self.film.name,
-            "time": self.time(now),
-            "duration": self._last,
-            "playing": self.playing,
-            "speed": self.speed,
-            "damaged": self.film.recording.damaged,
-        }
-
+from segtrack.station.web.playback import OpenRecording, Playback
 
 _FIRST_SCENE = 2**31
 """Numbers of replays' scenes; those of simulations are smaller."""
@@ -196,6 +52,7 @@ class Viewing:
         self._reader = ThreadPoolExecutor(1, "segtrack-recording")
         self._reading: dict[str, Future[OpenRecording]] = {}
         self._scenes = _FIRST_SCENE
+        self._moment: float | None = None
 
     def obey(self, request: ReplayRequest, now: float) -> bool:
         """Open, play, pause, seek or close; returns True if the scene has changed.
@@ -207,6 +64,7 @@ class Viewing:
             if request.recording is None:
                 raise InvalidValueError("recording", "the name of one", None)
             self._read("replay", request.recording, OpenRecording.open)
+            self._moment = request.time
             return False
         if request.action == "close":
             return self.close()
@@ -260,6 +118,9 @@ class Viewing:
             else:
                 self._scenes += 1
                 self.replay = Playback(film, self._scenes, now)
+                if self._moment is not None:
+                    self.replay.seek(self._moment, now)
+                    self.replay.play(1.0, now)
         return bool(done)
 
     def replayed(self, now: float, flags: Flag) -> SeenState | None:

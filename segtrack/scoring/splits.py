@@ -1,0 +1,40 @@
+"""Split times: when each gate was passed, since its repetition began."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Repetition(NamedTuple):
+    """Repetition of a trial, as its events tell it.
+
+    Attributes:
+        splits: Times of the gates since it began, in their order [s].
+        completed: True if it is credited.
+    """
+
+    splits: tuple[float, ...]
+    completed: bool
+
+
+def read_repetitions(events: Iterable[tuple[str, float]]) -> list[Repetition]:
+    """Return the repetitions of a trial, the one under way included.
+
+    Args:
+        events: Kind and clock [s] of each event, in their order.
+    """
+    repetitions, splits, begun = [], list[float](), 0.0
+    for kind, clock in events:
+        if kind == "gate":
+            splits.append(clock - begun)
+        elif kind in ("repetition", "void", "fault"):
+            repetitions.append(Repetition(tuple(splits), kind == "repetition"))
+            splits, begun = [], clock
+    return [*repetitions, Repetition(tuple(splits), False)]
+
+
+def fastest(repetitions: Iterable[Repetition]) -> tuple[float, ...]:
+    """Return the split times of the fastest repetition that was completed; none without one."""
+    completed = (each.splits for each in repetitions if each.completed)
+    return min(completed, key=lambda splits: splits[-1], default=())
