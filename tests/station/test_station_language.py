@@ -4,6 +4,7 @@ import json
 import re
 import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -15,6 +16,7 @@ from page_layout import LAYOUT  # noqa: E402
 from test_station_page import LAPTOP, STATION, TABLET, TRIAL, open_page  # noqa: E402
 
 import segtrack.station.page  # noqa: E402
+from segtrack.scoring.result import Fault  # noqa: E402
 from segtrack.station.bindings import bindings  # noqa: E402
 
 FOLDER = Path(segtrack.station.page.__file__).parent
@@ -53,6 +55,7 @@ def test_every_word_is_there_in_each_language_with_the_same_places(english):
 
 def test_every_word_of_the_table_is_used():
     of_bindings = {word for row in bindings() for word in (row.device, row.action, *row.inputs)}
+    of_bindings |= set(get_args(Fault))
     unused = [
         word
         for word in WORDS
@@ -105,6 +108,9 @@ def test_no_english_word_is_left_on_the_page(browser, station, language):
     translated = set().union(*(words_of(entry[language]) for entry in WORDS.values()))
     english = set().union(*map(words_of, WORDS)) - translated
     of_the_station = page.evaluate(f"{STATION}.options.courses.map((course) => course.setting_name)")
+    of_the_station += page.evaluate(
+        f"[{STATION}.status.syllabus, ...{STATION}.status.exercises.map((each) => each.title)]"
+    )
     shown = []
     for more in ({}, {"replay": REPLAY}):
         show_everything(page, **more)

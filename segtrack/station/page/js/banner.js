@@ -6,10 +6,10 @@ import { FLAG } from "./state.js";
 /**
  * The banner's words and kind; the first of what follows that is so.
  *
- * @param {object} now connection, reasons {hidden, blurred, padLost, pad}, flags, status, or null before there is one.
+ * @param {object} now client, its id; connection, reasons {hidden, blurred, padLost, pad}, flags, status, or null before there is one.
  * @returns {{kind: string, title: string, detail: string}} Kinds are good, wait, look and stop.
  */
-export function bannerOf({ connection, reasons, flags, status }) {
+export function bannerOf({ connection, reasons, flags, status, client }) {
   const say = (kind, title, detail = "") => ({ kind, title, detail });
   const has = (flag) => (flags & flag) !== 0;
   if (connection === "lost") return say("stop", t("No connection"), t("Belts stop by themselves. Connecting again …"));
@@ -18,7 +18,7 @@ export function bannerOf({ connection, reasons, flags, status }) {
   if (status.run === "failed") return say("stop", t("Simulation failed"), status.reason);
   if (status.run === "compiling") return say("wait", t("Preparing the simulation …"), t("The first time takes longer."));
   if (status.replay) return say("look", t("Replay"), status.replay.name);
-  if (status.role !== "driver") return say("look", ...onlooking(status));
+  if (status.role !== "driver") return say("look", ...onlooking({ ...status, client }));
   if (reasons.hidden) return say("stop", t("Page is hidden"), t("Belts stop until it is seen."));
   if (reasons.blurred) return say("stop", t("Page has lost the focus"), t("Belts stop. Click here to drive on."));
   if (reasons.padLost) return say("stop", t("Gamepad lost"), t("Belts stop. Connect it, or use keys or touch."));
@@ -31,7 +31,8 @@ export function bannerOf({ connection, reasons, flags, status }) {
   return say("good", has(FLAG.trial) ? t("You drive: trial") : t("You drive"), status.reason || reasons.pad);
 }
 
-function onlooking({ role, driver, clients }) {
+function onlooking({ role, driver, clients, queue, client }) {
+  if (driver === null && queue[0] === client) return [t("Your turn"), t("Press Drive.")];
   const name = clients.find(({ id }) => id === driver)?.name;
   const title = role === "instructor" ? t("Instructor") : t("You look on");
   return [title, name ? t("{name} drives.", { name }) : t("Nobody drives.")];

@@ -6,7 +6,12 @@ import { HUD, Hud } from "segtrack-station/hud.js";
 import { Inputs } from "segtrack-station/inputs.js";
 import { learnLayout } from "segtrack-station/keyboard.js";
 import { LANGUAGES, beginLanguage, chooseLanguage, language, t } from "segtrack-station/language.js";
+import { Lesson } from "segtrack-station/lesson.js";
+import { TrialCard, newsOf } from "segtrack-station/panels/card.js";
+import { EntryDialog } from "segtrack-station/panels/entry.js";
+import { ExercisesPanel } from "segtrack-station/panels/exercises.js";
 import { HelpPanel } from "segtrack-station/panels/keys.js";
+import { LessonCard } from "segtrack-station/panels/lesson.js";
 import { InstructorPanel } from "segtrack-station/panels/people.js";
 import { ReplayPanel } from "segtrack-station/panels/replay.js";
 import { SetupPanel } from "segtrack-station/panels/setup.js";
@@ -16,7 +21,7 @@ import { FLAG } from "segtrack-station/state.js";
 import { TouchStick } from "segtrack-station/sticks.js";
 import { View } from "segtrack-station/view.js";
 
-const TABS = { setup: "Setup", trial: "Trial", people: "People", replay: "Replay", keys: "Keys" };
+const TABS = { setup: "Setup", exercises: "Exercises", trial: "Trial", people: "People", replay: "Replay", keys: "Keys" };
 const NAMES = { chase: "Chase", front: "Front", rear: "Rear", overhead: "Overhead", free: "Free" };
 const ROLES = ["driver", "instructor", "onlooker"];
 const NARROW = "(max-width: 1000px)";
@@ -25,7 +30,10 @@ const kept = (name, fallback) => localStorage.getItem(`segtrack-${name}`) ?? fal
 const keep = (name, value) => localStorage.setItem(`segtrack-${name}`, value);
 
 export default {
-  components: { HelpPanel, InstructorPanel, ReplayPanel, SetupPanel, TouchStick, TrialPanel },
+  components: {
+    EntryDialog, ExercisesPanel, HelpPanel, InstructorPanel, LessonCard, ReplayPanel, SetupPanel, TouchStick, TrialCard,
+    TrialPanel,
+  },
   props: { bindings: Array, words: Object },
   template: `
     <div class="st-station" :class="{ 'st-dark': dark, 'st-panel-open': panel }">
@@ -66,6 +74,16 @@ export default {
           <touch-stick class="st-stick-right" :label="t('flippers')" @move="(x, y, held) => stick(1, x, y, held)"/>
         </template>
         <button v-if="mayRun && stopped" class="st-release" @click="stop(false)">{{ t('Release stop') }}</button>
+        <lesson-card v-if="lesson" :step="lesson.step" :number="lesson.number" :count="lesson.steps.length" :device="device"
+          :bindings="bindings" :trial-on="trialOn" :may-run="mayRun" @start="ask('start')" @leave="lesson = null"
+          @begin="exercise('begin', lesson.exercise)"/>
+        <trial-card v-if="news" :trial="status.trial" :next="nextExercise" :may-run="mayRun" @send="send" @reset="goOn"
+          @close="closed = news.key" @next="(next) => exercise('begin', next)"/>
+        <div v-else-if="invited" class="st-result st-card st-look" role="status">
+          <h2>{{ t('New here?') }}</h2><p>{{ t('The first lesson explains the controls, in three minutes.') }}</p>
+          <div class="st-buttons">
+            <q-btn unelevated no-caps color="white" text-color="black" :label="t('Begin the first lesson')" @click="teach(invited)"/>
+            <q-btn outline no-caps :label="t('Not now')" @click="uninvited = true"/></div></div>
         <div v-if="said" class="st-said" :class="{ 'st-stop': refused }" role="alert">{{ said }}</div>
       </main>
       ${HUD}
@@ -73,14 +91,17 @@ export default {
         <q-tabs v-model="tab" dense no-caps narrow-indicator>
           <q-tab v-for="(label, name) in tabs" :key="name" :name="name" :label="t(label)"/></q-tabs>
         <setup-panel v-if="tab === 'setup'" :options="options" :setup="status.setup ?? {}" :may-change="mayRun" @send="send"/>
+        <exercises-panel v-if="tab === 'exercises'" :title="status.syllabus" :exercises="status.exercises" :may-change="mayRun"
+          :instructor="instructor" :begun="trialOn ? status.trial.exercise : null" @send="send" @lesson="teach"/>
         <trial-panel v-if="tab === 'trial'" :trial="status.trial" :may-change="mayRun" :instructor="instructor"
-          :recordings="status.recordings" :ghost="status.ghost" :report="report" @send="send"/>
+          :recordings="status.recordings" :ghost="status.ghost" :report="report" :operator="driverName" @send="send"/>
         <instructor-panel v-if="tab === 'people'" :status="status" :client="client" :instructor="instructor" :name="name"
           @send="send" @role="comeAs" @name="callMe"/>
         <replay-panel v-if="tab === 'replay'" :recordings="status.recordings" :replay="status.replay"
           :may-change="mayRun" @send="send"/>
         <help-panel v-if="tab === 'keys'" :bindings="bindings"/>
       </aside>
+      <entry-dialog v-if="entering" :kept="name" :role="role" :refused="turnedAway" @enter="enter"/>
     </div>`,
 
   data() {
@@ -98,7 +119,12 @@ export default {
       panel: !narrow,
       tab: "setup",
       role: ROLES.includes(query.get("role")) ? query.get("role") : "driver",
-      name: kept("name", "page"),
+      name: query.get("name") ?? kept("name", ""),
+      entering: !query.get("name") && !kept("name", ""),
+      turnedAway: "",
+      lesson: null,
+      uninvited: false,
+      closed: "",
       client: null,
       options: null,
       status: null,
@@ -135,6 +161,30 @@ export default {
     },
     mayTake() {
       return this.connection === "open" && this.status?.driver === null && this.role !== "onlooker";
+    },
+    driverName() {
+      return this.status.clients.find(({ id }) => id === this.status.driver)?.name ?? "";
+    },
+    trialOn() {
+      return this.status?.trial ? !this.status.trial.over : false;
+    },
+    /** What a large card says, until it is closed or the picture is a replay. */
+    news() {
+      const news = this.status?.replay ? null : newsOf(this.status?.trial);
+      return news && news.key !== this.closed ? news : null;
+    },
+    nextExercise() {
+      return this.status.exercises.find(({ passed, open, lesson }) => open && !passed && !lesson) ?? null;
+    },
+    /** The lesson that the driver has not had yet, before anything else was tried. */
+    invited() {
+      const first = this.status?.exercises[0];
+      const idle = this.drives && !this.lesson && !this.trialOn && ["ready", "stopped"].includes(this.run);
+      return idle && !this.uninvited && first?.lesson && first.tries === 0 ? first : null;
+    },
+    device() {
+      if (this.touch) return "touch";
+      return this.reasons.pad ? "gamepad" : "keyboard";
     },
     views() {
       return VIEWS.map((view) => ({ label: t(NAMES[view]), value: view }));
@@ -173,15 +223,12 @@ export default {
     this.showViews();
     const socket = new URL("station/socket", document.baseURI);
     socket.protocol = socket.protocol.replace("http", "ws");
-    this.connect = new Connection(
-      socket.href,
-      () => ({ type: "hello", name: this.name, role: this.role }),
-      { message: this.receive, state: this.take, change: this.changed },
-    );
+    this.socketLink = socket.href;
+    if (!this.entering) this.open();
   },
 
   beforeUnmount() {
-    this.connect.close();
+    this.connect?.close();
     this.inputs.close();
     this.view.close();
   },
@@ -190,8 +237,35 @@ export default {
     t,
     language,
     chooseLanguage,
+    open() {
+      this.connect = new Connection(
+        this.socketLink,
+        () => ({ type: "hello", name: this.name, role: this.role }),
+        { message: this.receive, state: this.take, change: this.changed },
+      );
+    },
     send(message) {
       this.connect?.send(message);
+    },
+    /** Come in under a name, with a role; both are kept. */
+    enter(name, role) {
+      Object.assign(this, { name, role, entering: false, turnedAway: "" });
+      keep("name", name);
+      this.open();
+    },
+    exercise(action, { name }) {
+      this.closed = newsOf(this.status.trial)?.key ?? "";
+      this.send({ type: "exercise", action, exercise: name });
+    },
+    /** Begin a lesson: what it takes is built, and the steps are shown one after another. */
+    teach(exercise) {
+      this.lesson = new Lesson(exercise);
+      this.exercise("practise", exercise);
+    },
+    /** Go on after a fault, from the start. */
+    goOn() {
+      this.ask("reset");
+      if (this.run !== "running") this.ask("start");
     },
     ask(action) {
       this.send({ type: "run", action });
@@ -228,7 +302,13 @@ export default {
       } else if (message.type === "status") this.setStatus(message);
       else if (message.type === "scene") this.setScene(message);
       else if (message.type === "report") this.report = message.link;
-      else if (message.type === "error") this.say(message.what, true);
+      else if (message.type === "error") this.refuse(message.what);
+    },
+    /** Say what the station refuses; before it has welcomed the page, ask for another name or role. */
+    refuse(what) {
+      if (this.client !== null) return this.say(what, true);
+      this.connect.close();
+      Object.assign(this, { entering: true, turnedAway: what });
     },
     setScene(scene) {
       this.view.setScene(scene);
@@ -265,8 +345,18 @@ export default {
       const { legend, full } = this.view.arrows;
       this.legend = legend && t("longest arrow {force} N", { force: full });
       this.hud.update(state, this.extra(state));
+      this.look(state);
       requestAnimationFrame((next) => this.view.adapt(next - time));
       this.$el.dispatchEvent(new CustomEvent("drawn", { detail: { ...state, drawn: performance.now() } }));
+    },
+    /** Show the lesson a state of the simulation. */
+    look({ flags, readings }) {
+      if (!this.lesson || flags & FLAG.replay) return;
+      const angles = Object.values(this.hud.index.flippers).flat().map((at) => readings[at]);
+      const trial = this.status.trial;
+      const passed = trial?.exercise === this.lesson.exercise.name && trial.over && trial.passed;
+      this.lesson.look(this.view.vehicle.body, angles, { flags, run: this.run, passed });
+      if (passed) this.lesson = null;
     },
     /** Delay and trial, which no state has in itself. */
     extra(state) {

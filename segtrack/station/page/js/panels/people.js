@@ -19,10 +19,11 @@ export const InstructorPanel = {
     <div class="st-form">
       <q-input dense outlined :model-value="name" :label="t('Your name')" maxlength="40" debounce="600"
         @update:model-value="(name) => name.trim() && $emit('name', name.trim())"/>
+      <a href="station/class" target="_blank" rel="noopener">{{ t('The class: who has passed what') }}</a>
       <table class="st-events"><thead><tr><th>{{ t('client') }}</th><th>{{ t('role') }}</th><th></th></tr></thead><tbody>
         <tr v-for="other in status.clients" :key="other.id">
           <td>{{ other.name }}{{ other.id === client ? " " + t('(you)') : "" }}</td>
-          <td>{{ other.id === status.driver ? t('drives') : t(other.role) }}</td>
+          <td>{{ other.id === status.driver ? t('drives') : place(other.id) || t(other.role) }}</td>
           <td><q-btn v-if="mayGive && other.id !== status.driver" outline no-caps padding="4px 10px" :label="t('Give')"
             @click="ask('give', other.id)"/></td>
         </tr></tbody></table>
@@ -61,6 +62,12 @@ export const InstructorPanel = {
     },
     others() {
       return this.status.clients.map(({ id, name }) => ({ label: name, value: id }));
+    },
+    place() {
+      return (id) => {
+        const at = this.status.queue.indexOf(id);
+        return at < 0 ? "" : t("waits, number {place}", { place: at + 1 });
+      };
     },
     /** The chosen client's link in words, as far as it is not perfect. */
     now() {

@@ -21,6 +21,8 @@ export const ReplayPanel = {
         <div class="st-buttons">
           <q-btn v-if="replay.playing" unelevated no-caps color="primary" :label="t('Pause')" @click="ask('pause')"/>
           <q-btn v-else unelevated no-caps color="primary" :label="t('Play')" @click="ask('play')"/>
+          <q-btn v-for="fault in replay.faults" :key="fault.time" outline no-caps :title="fault.text"
+            :label="t('Fault at {time} s', { time: fault.time.toFixed(1) })" @click="ask('seek', Math.max(0, fault.time - 3))"/>
           <q-select class="st-speed" ${SELECT} v-model="speed" :options="speeds" :label="t('Speed')" @update:model-value="replay.playing && ask('play')"/>
         </div>
       </template>

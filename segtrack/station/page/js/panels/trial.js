@@ -4,11 +4,11 @@ import { t } from "../language.js";
 import { SELECT } from "./fields.js";
 
 export const TrialPanel = {
-  props: { trial: Object, mayChange: Boolean, instructor: Boolean, recordings: Array, ghost: String, report: String },
+  props: { trial: Object, mayChange: Boolean, instructor: Boolean, recordings: Array, ghost: String, report: String, operator: String },
   emits: ["send"],
   template: `
     <div class="st-form">
-      <q-input dense outlined v-model="operator" :label="t('Operator')" maxlength="40" :disable="running"/>
+      <p class="st-hint">{{ operator ? t('Operator: {name}', { name: operator }) : t('Nobody drives.') }}</p>
       <q-select ${SELECT} v-model="repetitions" :options="[10, 20, 30]" :label="t('Repetitions')" :disable="running"/>
       <div class="st-buttons">
         <q-btn unelevated no-caps color="primary" :label="t('Begin')" :disable="!mayChange || running" @click="ask('begin')"/>
@@ -24,6 +24,8 @@ export const TrialPanel = {
         <div><dt>{{ t('rate') }}</dt><dd>{{ trial.rate === null ? "–" : trial.rate.toFixed(2) + " " + trial.unit }}</dd></div>
         <div><dt>{{ t('against the expert') }}</dt><dd>{{ percent(trial.expert_fraction) }}</dd></div>
         <div><dt>{{ t('confidence') }}</dt><dd>{{ percent(trial.confidence) }}</dd></div>
+        <div v-for="[gate, time, behind] in splits" :key="gate"><dt>{{ t('gate {number}', { number: gate }) }}</dt>
+          <dd>{{ time }}<span v-if="behind" :class="behind.startsWith('+') ? 'st-behind' : 'st-ahead'"> {{ behind }}</span></dd></div>
         <div v-if="trial.over"><dt>{{ t('result') }}</dt><dd>{{ trial.passed ? t('passed') : t('not passed') }}</dd></div>
       </dl>
       <table v-if="events.length" class="st-events"><thead><tr><th>{{ t('time') }}</th><th>{{ t('what happened') }}</th></tr></thead>
@@ -36,11 +38,16 @@ export const TrialPanel = {
       <a v-if="report" :href="report" target="_blank" rel="noopener">{{ t('Open the report') }}</a>
     </div>`,
   data() {
-    return { operator: this.trial?.operator ?? "operator", repetitions: this.trial?.repetitions ?? 10 };
+    return { repetitions: this.trial?.repetitions ?? 10 };
   },
   computed: {
     running() {
       return this.trial !== null && !this.trial.over;
+    },
+    /** Gates of the repetition: number, time, and time behind the ghost's fastest repetition. */
+    splits() {
+      const { splits = [], ghost_splits: ghost = [] } = this.trial ?? {};
+      return splits.map((time, i) => [i + 1, `${time.toFixed(1)} s`, i < ghost.length ? signed(time - ghost[i]) : ""]);
     },
     events() {
       return [...(this.trial?.events ?? [])].reverse();
@@ -52,9 +59,10 @@ export const TrialPanel = {
   methods: {
     t,
     ask(action) {
-      const { operator, repetitions } = this;
-      this.$emit("send", { type: "trial", action, operator: operator.trim() || "operator", repetitions });
+      this.$emit("send", { type: "trial", action, repetitions: this.repetitions });
     },
     percent: (fraction) => (fraction === null ? "–" : `${Math.round(100 * fraction)} %`),
   },
 };
+
+const signed = (time) => `${time < 0 ? "−" : "+"}${Math.abs(time).toFixed(1)} s`;
