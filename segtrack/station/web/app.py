@@ -22,6 +22,8 @@ from segtrack.station.web.hub import Hub
 from segtrack.station.web.reports import class_routes, report_routes
 
 _POLICY_VIOLATION, _TRY_LATER = 1008, 1013
+_MAX_REASON = 123
+"""Longest reason that fits into a frame that closes a socket [B]."""
 _LOG_PERIOD = 1.0
 """Shortest time between two logged lines about one client's messages [s]."""
 _LOG = logging.getLogger(__name__)
@@ -164,7 +166,7 @@ class _Conversation:
 async def _close(socket: WebSocket, code: int, reason: str) -> None:
     with suppress(WebSocketDisconnect, RuntimeError):
         await socket.send_text(protocol.ErrorAnswer(what=reason).model_dump_json())
-        await socket.close(code, reason)
+        await socket.close(code, reason.encode()[:_MAX_REASON].decode(errors="ignore"))
 
 
 STATE_RATE = 30.0

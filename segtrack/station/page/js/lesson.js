@@ -58,7 +58,7 @@ export const STEPS = [
 export class Lesson {
   /** @param {{name: string}} exercise Whose trial ends the lesson. */
   constructor(exercise) {
-    Object.assign(this, { exercise, number: 0, from: null, flippers: false });
+    Object.assign(this, { exercise, number: 0, from: null, flippers: true });
   }
 
   get steps() {

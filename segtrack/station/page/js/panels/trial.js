@@ -25,7 +25,7 @@ export const TrialPanel = {
         <div><dt>{{ t('against the expert') }}</dt><dd>{{ percent(trial.expert_fraction) }}</dd></div>
         <div><dt>{{ t('confidence') }}</dt><dd>{{ percent(trial.confidence) }}</dd></div>
         <div v-for="[gate, time, behind] in splits" :key="gate"><dt>{{ t('gate {number}', { number: gate }) }}</dt>
-          <dd>{{ time }}<span v-if="behind" :class="behind.startsWith('+') ? 'st-behind' : 'st-ahead'"> {{ behind }}</span></dd></div>
+          <dd>{{ time }}<span v-if="behind" :class="behind.startsWith('+') ? 'st-behind' : 'st-ahead'">{{ ' ' + behind }}</span></dd></div>
         <div v-if="trial.over"><dt>{{ t('result') }}</dt><dd>{{ trial.passed ? t('passed') : t('not passed') }}</dd></div>
       </dl>
       <table v-if="events.length" class="st-events"><thead><tr><th>{{ t('time') }}</th><th>{{ t('what happened') }}</th></tr></thead>

@@ -1,0 +1,227 @@
+"""People on the operator's page: entering, waiting, exercises, the first lesson, and cards."""
+
+import math
+import sys
+import time
+
+import pytest
+
+pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
+
+from browser import chromium, until  # noqa: E402
+from fake_station import FakeStation  # noqa: E402
+from page_layout import LAYOUT  # noqa: E402
+from test_station_language import LOCALES  # noqa: E402
+from test_station_page import LAPTOP, STATION, TABLET, TRIAL, asked, open_page, says  # noqa: E402
+from test_station_page_slow import whole_station  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def station(tmp_path_factory):
+    station = FakeStation(tmp_path_factory.mktemp("station"))
+    yield station
+    station.close()
+
+
+@pytest.fixture(scope="module")
+def chrome():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(chrome):
+    """A browser whose pages are closed after each test: nobody of before drives."""
+    yield chrome
+    for context in chrome.contexts:
+        context.close()
+
+
+def come_in(browser, url, name, role="Drive"):
+    """A page that somebody opens who has never been there, without a word in its address."""
+    page = browser.new_context(viewport=LAPTOP).new_page()
+    page.complaints = []
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.set_default_timeout(8000)
+    page.goto(url)
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name=role, exact=True).click()
+    return page
+
+
+def tell(page, **status):
+    """Replace what the station tells by a status with something else in it."""
+    page.evaluate(
+        f"""(more) => {{
+          const {{ status }} = {STATION};
+          {STATION}.connect.on.message = () => null;
+          {STATION}.receive({{ ...status, ...more }});
+        }}""",
+        status,
+    )
+
+
+def card(page):
+    return page.locator(".st-result h2").text_content()
+
+
+def test_who_enters_says_a_name_once(browser, station):
+    page = come_in(browser, station.url, "<b>")
+    page.get_by_text("operator must be up to 40 letters").wait_for()
+    page.get_by_label("Your name").fill("Ann")
+    page.get_by_role("button", name="Look on").click()
+    says(page, "You look on")
+    assert page.evaluate(f"{STATION}.status.clients.at(-1).name") == "Ann"
+    page.reload()
+    page.wait_for_function(f"{STATION}.status !== null")
+    assert page.locator(".st-entry").count() == 0
+    assert not page.complaints
+
+
+def test_who_waits_is_told_when_it_is_their_turn(browser, station):
+    first, second = come_in(browser, station.url, "Ann"), come_in(browser, station.url, "Ben")
+    says(first, "You drive")
+    second.get_by_role("tab", name="People").click()
+    second.get_by_text("waits, number 1").wait_for()
+    first.get_by_role("tab", name="People").click()
+    first.get_by_role("button", name="Release the seat").click()
+    says(second, "Your turn")
+    second.get_by_role("button", name="Drive", exact=True).click()
+    says(second, "You drive")
+    assert not first.complaints and not second.complaints
+
+
+def test_exercises_are_begun_and_practised_in_their_order(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    station.forget()
+    page.get_by_role("tab", name="Exercises").click()
+    rows = page.locator(".st-exercises li")
+    assert "open" in rows.nth(0).text_content() and "closed" in rows.nth(1).text_content()
+    assert page.get_by_role("button", name="Practise").count() == 1
+    page.get_by_role("button", name="Practise").click()
+    until(lambda: asked(station, "exercise"))
+    (message,) = asked(station, "exercise")
+    assert (message.action, message.exercise) == ("practise", "first-lesson")
+    assert not page.complaints
+
+
+FAULT = TRIAL | {"exercise": None, "recording": "x", "moment": 12.0, "splits": [3.2, 7.7], "paused": "fell"}
+FAULT |= {"unit": "1/min", "ghost_splits": [3.0, 8.1], "failures": 1, "passed": None, "next_gate": 0}
+OVER = FAULT | {"over": True, "passed": True, "paused": None, "rate": 1.25}
+
+
+def test_a_fault_has_a_card_from_which_it_is_looked_at_and_left(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    tell(page, trial=FAULT, recordings=["x"])
+    assert card(page) == "Fault: fell"
+    page.get_by_role("tab", name="Trial").click()
+    facts = page.locator(".st-facts").text_content()
+    assert "gate 13.2 s +0.2 s" in facts and "gate 27.7 s −0.4 s" in facts
+    station.forget()
+    page.get_by_role("button", name="Look at it again").click()
+    until(lambda: asked(station, "replay"))
+    (message,) = asked(station, "replay")
+    assert (message.action, message.recording, message.time) == ("open", "x", 9.0)
+    page.get_by_role("button", name="Back to the start").click()
+    until(lambda: asked(station, "run"))
+    assert asked(station, "run")[0].action == "reset"
+    page.get_by_role("button", name="Close", exact=True).click()
+    assert page.locator(".st-result").count() == 0
+    tell(page, trial=FAULT | {"failures": 2})
+    assert card(page) == "Fault: fell"
+
+
+@pytest.mark.parametrize(
+    ("changed", "title"),
+    [
+        ({}, "Trial passed"),
+        ({"passed": False}, "Trial not passed"),
+        ({"exercise": "ramp"}, "Exercise passed"),
+        ({"exercise": "ramp", "passed": False}, "Exercise not passed"),
+    ],
+)
+def test_the_end_of_a_trial_has_a_card(browser, station, changed, title):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    tell(page, trial=OVER | changed)
+    assert card(page) == title
+    assert "1 completed, 1 failed, 1.25 1/min" in page.locator(".st-result p").text_content()
+
+
+@pytest.mark.parametrize("language", LOCALES)
+@pytest.mark.parametrize("size", [LAPTOP, TABLET], ids=["laptop", "tablet"])
+def test_cards_and_steps_of_the_lesson_fit_in_each_language(browser, station, size, language):
+    page = open_page(browser, station, locale=LOCALES[language], viewport=size)
+    wrong = {}
+    nothing = {"faint": [], "cut": [], "outside": [], "overlaps": False}
+    for name, trial in (("fault", FAULT), ("end", OVER)):
+        tell(page, trial=trial)
+        time.sleep(0.4)
+        wrong[name] = page.evaluate(LAYOUT)
+    tell(page, trial=None, run="ready")
+    wrong["invitation"] = page.evaluate(LAYOUT)
+    page.evaluate(f"{STATION}.teach({STATION}.status.exercises[0])")
+    for touch in (False, True):
+        page.evaluate(f"{STATION}.touch = {str(touch).lower()}; {STATION}.panel = false")
+        for step in range(9):
+            page.evaluate(f"{STATION}.lesson.number = {step}; {STATION}.lesson.from = null")
+            page.wait_for_function(
+                f"document.querySelector('.st-lesson .st-hint').textContent.includes({step + 1})"
+            )
+            wrong[touch, step] = page.evaluate(LAYOUT)
+    assert {name: each for name, each in wrong.items() if each != nothing} == {}
+    assert not page.complaints
+
+
+@pytest.mark.slow
+def test_the_first_lesson_is_passed_by_doing_what_it_says(browser, tmp_path):
+    """A person that knows nothing: reads the card, holds the keys on it, and drives through the gates."""
+    with whole_station(tmp_path) as url:
+        begun = time.monotonic()
+        page = come_in(browser, url, "Ann")
+        page.set_default_timeout(120_000)
+        page.get_by_role("button", name="Begin the first lesson").click()
+        page.wait_for_function(
+            f"{STATION}.status.setup?.course === 'first-drive' && {STATION}.run === 'ready'"
+        )
+        for number in range(8):
+            page.wait_for_function(f"{STATION}.lesson.number === {number}")
+            caps = page.locator(".st-caps kbd")
+            if number == 0:
+                page.locator(".st-lesson").get_by_role("button", name="Start").click()
+                continue
+            key = {"↑": "ArrowUp"}.get(caps.first.text_content(), caps.first.text_content())
+            page.keyboard.down(key)
+            page.wait_for_function(f"{STATION}.lesson.number === {number + 1}")
+            page.keyboard.up(key)
+        page.locator(".st-lesson").get_by_role("button", name="Begin").click()
+        says(page, "You drive: trial")
+        gates = (2.0, 0.0), (2.0, 2.0), (0.0, 0.0)
+        held = set()
+        while not page.evaluate(f"{STATION}.status.trial?.over ?? false"):
+            x, y, yaw, gate = page.evaluate(
+                f"""(() => {{
+                  const {{ view, status }} = {STATION};
+                  const {{ elements }} = view.vehicle.body;
+                  const yaw = Math.atan2(elements[1], elements[0]);
+                  return [elements[12], elements[13], yaw, status.trial?.next_gate ?? 0];
+                }})()"""
+            )
+            off = math.remainder(math.atan2(gates[gate][1] - y, gates[gate][0] - x) - yaw, 2 * math.pi)
+            wanted = {"KeyW"} if abs(off) < 0.2 else {"KeyA"} if off > 0 else {"KeyD"}
+            for key in held - wanted:
+                page.keyboard.up(key)
+            for key in wanted - held:
+                page.keyboard.down(key)
+            held = wanted
+            assert time.monotonic() - begun < 280
+        for key in held:
+            page.keyboard.up(key)
+        page.wait_for_function("document.querySelector('.st-result h2')?.textContent === 'Exercise passed'")
+        sys.stdout.write(f"first lesson passed after {time.monotonic() - begun:.0f} s\n")
+        page.wait_for_function(f"{STATION}.status.exercises[0].passed && {STATION}.status.exercises[1].open")
+        page.goto(f"{url}/station/class")
+        assert "passed" in page.locator("tbody").last.text_content()
+        assert not page.complaints
