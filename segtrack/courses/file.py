@@ -28,6 +28,7 @@ from segtrack.description.base import (
     Number,
     Positive,
     Spec,
+    Text,
     check,
     exactly_one,
     given_one,
@@ -149,9 +150,6 @@ def _bundled(vehicle: str) -> str:
         there = ", ".join(bundled_vehicles())
         raise ValueError(f"must be a bundled vehicle, got {vehicle!r}; there are: {there}")
     return vehicle
-
-
-Text = Annotated[str, Field(strict=True, min_length=1)]
 
 
 class Gate(Spec):

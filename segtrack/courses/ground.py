@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,8 @@ from segtrack.terrain.solids import FLOOR_REACH, ROOT_DEPTH, Box, ConvexSolid, C
 
 _Part = Box | Cylinder | Hull
 
+MAX_SOLIDS = 5000
+"""Most solids of a layout, fifteen times those of the largest bundled course."""
 _BELOW, _ABOVE = 0.2, 1.0
 """Distances by which a zone reaches below its ground and above it [m]."""
 
@@ -123,6 +125,9 @@ class Site(NamedTuple):
         if farthest > FLOOR_REACH:
             reach = f"which reaches {FLOOR_REACH:g} m from the origin"
             yield Problem("lanes and terrain", f"must be on the floor, {reach}, got {farthest:.3g} m")
+        solids = chain.from_iterable(each.obstacle.shapes(ROOT_DEPTH) for each in self.pieces)
+        if next(islice(solids, MAX_SOLIDS, None), None) is not None:
+            yield Problem("lanes and terrain", f"must consist of at most {MAX_SOLIDS} solids, got more")
 
 
 def lay_out(layout: Layout) -> Site:

@@ -12,10 +12,15 @@ from segtrack.courses.course import Course
 from segtrack.courses.file import CourseFile
 from segtrack.courses.ground import build_course, gates_of, lay_out
 from segtrack.courses.pieces import SETTING
+from segtrack.description.base import check_seen
 from segtrack.description.checking import check_content
 from segtrack.description.load import find_description
+from segtrack.description.yaml_budget import MAX_NODES
 from segtrack.description.yaml_file import YamlFile, parse_yaml, read_text
 from segtrack.errors import CourseFileError, InvalidValueError, Problem, finite
+
+MAX_VALUES = 50
+"""Most values of a course's setting: the course is checked with each."""
 
 
 def _bundled() -> dict[str, Path]:
@@ -63,8 +68,12 @@ def parse_course(text: str, name: str, setting: float | None = None, file: str |
         CourseFileError: The text has mistakes; all of them are listed.
         InvalidValueError: See `load_course`.
     """
-    file = name if file is None else file
+    file = check_seen("name of a course", name) if file is None else file
     content = parse_yaml(text, file, CourseFileError)
+    most = max(1, min(MAX_VALUES, MAX_NODES // max(1, content.nodes)))
+    if most < (given := len(_values(content.data))):
+        message = f"must be at most {most} long for a course of {content.nodes} keys and values, got {given}"
+        raise CourseFileError(file, content.locate([Problem("setting.values", message)]))
     checked = {value: _checked(content, value, file) for value in _values(content.data)}
     value, course = next(iter(checked.items()))
     if course.setting is None and setting is not None:

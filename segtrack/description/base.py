@@ -9,16 +9,19 @@ from inspect import isfunction
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
+from unicodedata import category
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
-from segtrack.errors import Problem
+from segtrack.errors import InvalidValueError, Problem
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 NonNegative = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(strict=True, ge=1)]
+Copies = Annotated[int, Field(strict=True, ge=1, le=10_000)]
+"""Number of equal parts, each of which is built."""
 Vector = tuple[Number, Number, Number]
 
 
@@ -36,6 +39,41 @@ def in_radians(angle: float) -> str:
 Angle = Annotated[Number, AfterValidator(_in_radians)]
 """Angle of at most a turn [rad]."""
 Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+
+_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+"""Unicode's categories of what is not seen: controls, directions of writing, halves of pairs, separators."""
+_MUST_BE_SEEN = "without characters that are not seen"
+
+
+def _is_seen(text: str) -> bool:
+    return not any(category(each) in _HIDDEN and each not in "\t\n" for each in text)
+
+
+def _seen(text: str) -> str:
+    if not _is_seen(text):
+        raise ValueError(f"must be {_MUST_BE_SEEN}, got {text[:MAX_TEXT]!r}")
+    return text
+
+
+MAX_TEXT = 1000
+"""Longest text for people in a file, in characters."""
+Text = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_TEXT), AfterValidator(_seen)]
+"""Text for people."""
+
+
+def check_seen(what: str, text: str) -> str:
+    """Return a name that people are shown.
+
+    Args:
+        what: Thing that has the name, for the message.
+        text: Name.
+
+    Raises:
+        InvalidValueError: A character of it is not seen, or turns the direction of writing.
+    """
+    if not _is_seen(text):
+        raise InvalidValueError(what, _MUST_BE_SEEN, text[:MAX_TEXT])
+    return text
 
 
 def _resolve(file: str, info: ValidationInfo) -> str:

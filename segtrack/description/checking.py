@@ -136,6 +136,7 @@ _RENAMED = {
 }
 """New names by the old ones of keys, for files of earlier versions."""
 _BASE_60 = re.compile(r"[-+]?\d+(?::[0-5]?\d)+(?:\.\d*)?")
+_LEADING_ZERO = re.compile(r"[-+]?0[\d_]+")
 _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 
 
@@ -226,6 +227,8 @@ def _number_hint(given: Any, is_tight: bool) -> str:
         return f": write the decimals after a point, {given.replace(',', '.')}"
     if isinstance(given, str) and _BASE_60.fullmatch(given):
         return ": write one number in the key's unit, as 90 for a minute and a half in seconds"
+    if isinstance(given, str) and _LEADING_ZERO.fullmatch(given):
+        return ": write it without the 0 at the beginning, by which some take it for octal"
     return ": write decimals after a point, not a comma" if is_tight else ""
 
 
@@ -241,6 +244,8 @@ def _keys_at(location: Location, kind: type[Spec]) -> tuple[str, ...]:
 
 
 Description = TypeVar("Description", bound=Spec)
+MAX_PROBLEMS = 60
+"""Most mistakes of a file that are told at once."""
 
 
 def check_content(
@@ -268,7 +273,11 @@ def check_content(
         description, mistakes = _mistakes(kind, error, content, folder)
         problems += mistakes
     if problems:
-        raise refusal(file, content.locate([*problems, *beside(description)]))
+        problems += beside(description)
+        rest = (
+            [Problem("", f"and {more} more mistakes")] if (more := len(problems) - MAX_PROBLEMS) > 0 else []
+        )
+        raise refusal(file, [*content.locate(problems[:MAX_PROBLEMS]), *rest])
     return description
 
 
@@ -277,6 +286,11 @@ def _mistakes(
 ) -> tuple[Description, list[Problem]]:
     """Return the valid parts and the mistakes: those of single values, then those of combinations."""
     details = field_details(error)
+    if len(details) > MAX_PROBLEMS:  # Rather no description than mistakes that others hide.
+        first = details[:MAX_PROBLEMS]
+        told = list(field_problems(first, misspelt_keys(first, kind), content.tight_lists))
+        more = Problem("", f"has {len(details)} mistakes in all")
+        return known_parts(kind, {}, (), folder), [more, *told]
     misspelt = misspelt_keys(details, kind)
     wrong = {detail["loc"] for detail in details} | {
         (*place[:-1], key) for place, key in misspelt.meant.items()

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from segtrack.description.base import (
     Checks,
-    Count,
+    Copies,
     ExistingFile,
     NonNegative,
     Positive,
@@ -195,7 +195,7 @@ class GrouserShape(Spec):
 class Grousers(Spec):
     """The grousers of a belt: how many, of which shape."""
 
-    count: Count
+    count: Copies
     """Number of grousers in one round of the belt."""
     shape: GrouserShape | None = None
     """All alike."""

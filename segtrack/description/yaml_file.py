@@ -1,7 +1,7 @@
 """Reading YAML without its traps, and with the line of everything in it.
 
-A key given twice is a mistake, 1e-4 is a number, 1:30 is text and not 90, and `{mass: 15,0}` is not a mass of
-15 and a key 0.
+A key given twice is a mistake, 1e-4 is a number, 1:30 is text and not 90, 010 is text and not 8, and
+`{mass: 15,0}` is not a mass of 15 and a key 0.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from segtrack.description.yaml_budget import MAX_BYTES, YamlBudget
 from segtrack.errors import DescriptionFileError, FileAccessError, Problem
 
 _INTEGER, _DECIMALS = re.compile(r"[-+]?\d+"), re.compile(r"\d+(?:[eE][-+]?\d+)?")
@@ -33,7 +34,7 @@ class _Loader(yaml.SafeLoader):
 
 _FLOATS = r"[-+]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)[eE][-+]?\d+|[-+]?(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*)"
 _SPECIAL = r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
-_INTEGERS = r"[-+]?(?:0b[01_]+|0[0-7_]+|0x[\da-fA-F_]+|0|[1-9][\d_]*)"
+_INTEGERS = r"[-+]?(?:0b[01_]+|0x[\da-fA-F_]+|0|[1-9][\d_]*)"
 _Loader.add_implicit_resolver(_FLOAT, re.compile(rf"^(?:{_FLOATS}|{_SPECIAL})$"), list("-+.0123456789"))
 _Loader.add_implicit_resolver(_INT, re.compile(rf"^{_INTEGERS}$"), list("-+0123456789"))
 
@@ -48,6 +49,7 @@ class YamlFile:
         tight_lists: Paths of lists in which a comma stands between two digits.
         root: Places of all keys; None if it was no file.
         merged: The mapping that a mapping takes its keys from by `<<`, by the id of its node.
+        nodes: Number of its keys and values, with all aliases written out.
     """
 
     data: Any
@@ -55,6 +57,7 @@ class YamlFile:
     tight_lists: frozenset[str] = frozenset()
     root: yaml.Node | None = None
     merged: dict[int, yaml.Node] = field(default_factory=dict)
+    nodes: int = 0
 
     def locate(self, problems: Iterable[Problem]) -> list[Problem]:
         """Problems with their lines, in the order of these; those of an anchor once."""
@@ -101,10 +104,14 @@ def read_text(path: Path) -> str:
     """Read a file of text.
 
     Raises:
-        FileAccessError: The file cannot be read, or is no text.
+        FileAccessError: The file cannot be read, is too long, or is no text.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise FileAccessError("read", path, f"must have at most {MAX_BYTES} bytes, got more")
+        text = data.decode("utf-8").replace("\r\n", "\n")
         yaml.reader.Reader(text)
     except OSError as error:
         raise FileAccessError("read", path, error.strerror or str(error)) from None
@@ -134,11 +141,16 @@ def parse_yaml(text: str, file: str, refusal: type[DescriptionFileError]) -> Yam
         file: Its name, for messages.
         refusal: Error that is raised if it is not YAML.
     """
+    if len(text) > MAX_BYTES:
+        raise refusal(file, [Problem("", f"must have at most {MAX_BYTES} bytes, got {len(text)}")])
     try:
         loader = _Loader(text)
         root = loader.get_single_node()
         if root is None:
             return YamlFile(None)
+        budget = YamlBudget(root)
+        if budget.problems:
+            raise refusal(file, budget.problems)
         survey = _Survey(text)
         survey.look(root, "")
         data = loader.construct_document(root)
@@ -149,9 +161,15 @@ def parse_yaml(text: str, file: str, refusal: type[DescriptionFileError]) -> Yam
         raise refusal(file, [Problem("", f"is not YAML: {column}{error.problem}", line)]) from None
     except ValueError as error:  # A date that is none, for example.
         raise refusal(file, [Problem("", f"is not YAML: {error}")]) from None
+    except (AttributeError, KeyError, TypeError):  # PyYAML's, of `!!bool x` or `!!timestamp x`.
+        raise refusal(
+            file, [Problem("", "is not YAML: a value is not of the kind that its tag says")]
+        ) from None
     except RecursionError:
         raise refusal(file, [Problem("", "is not YAML: nested too deeply")]) from None
-    return YamlFile(data, tuple(survey.problems), frozenset(survey.tight_lists), root, survey.merged)
+    return YamlFile(
+        data, tuple(survey.problems), frozenset(survey.tight_lists), root, survey.merged, budget.nodes
+    )
 
 
 class _Survey:

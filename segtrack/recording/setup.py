@@ -14,6 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.description.base import check_seen
 from segtrack.description.load import find_vehicle
 from segtrack.engine import EngineName
 from segtrack.engine.track_models import check_engine, resolve
@@ -180,8 +181,9 @@ class Command:
 
 
 def _check_name(what: str, name: object) -> None:
-    if not isinstance(name, str) or not name or "\0" in name:
+    if not isinstance(name, str) or not name:
         raise InvalidValueError(what, "a name or the path of a file", name)
+    check_seen(what, name)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from segtrack.courses import Kind, load_course
 from segtrack.courses.file import Friction, SoilName
 from segtrack.description import load_vehicle
-from segtrack.description.base import Beside, Checks, Count, NonNegative, Number, Positive, Spec, check
+from segtrack.description.base import Beside, Checks, Count, NonNegative, Number, Positive, Spec, Text, check
 from segtrack.description.checking import check_content
 from segtrack.description.load import find_description
 from segtrack.description.yaml_file import parse_yaml, read_text
@@ -48,7 +48,7 @@ class Exercise(Spec):
 
     name: Annotated[str, Field(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")]
     """Lasting name, which results carry."""
-    title: Annotated[str, Field(strict=True, min_length=1, max_length=80)]
+    title: Text
     """Title for people."""
     course: Annotated[Beside, AfterValidator(_course)]
     """Bundled course, or path of a course file from the syllabus' folder."""
@@ -123,7 +123,7 @@ class ExerciseProgress(NamedTuple):
 class Syllabus(Spec):
     """Exercises in the order in which they are to be passed."""
 
-    title: Annotated[str, Field(strict=True, min_length=1, max_length=80)]
+    title: Text
     """Title for people."""
     exercises: Annotated[tuple[Exercise, ...], Field(min_length=1, max_length=100)]
     """Exercises in their order."""

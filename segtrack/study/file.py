@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -59,6 +60,11 @@ class SearchSpec(Spec):
             yield Problem("last", f"must be at least the first of {self.first:g}, got {self.last:g}")
 
 
+MAX_VEHICLES = 100_000
+"""Most vehicles of a study, which are planned before the first is simulated."""
+VehicleCount = Annotated[Count, Field(le=MAX_VEHICLES)]
+
+
 class ParameterRange(Spec):
     """Parameter of a study: a number at one or more places of the vehicle file, and its range."""
 
@@ -68,7 +74,7 @@ class ParameterRange(Spec):
     """Least value."""
     high: Number
     """Largest value."""
-    count: Count = 2
+    count: VehicleCount = 2
     """Number of values of a grid."""
     change: Literal["value", "offset", "factor"] = "value"
     """The value itself, what is added to the file's, or what multiplies it."""
@@ -93,13 +99,13 @@ class DesignSpec(Spec):
     method: Method = "grid"
     """A grid; a sequence of scipy.stats.qmc; SALib's samples for Sobol' indices (saltelli) or elementary
     effects (morris), which are printed; or optimisation by optuna."""
-    count: Count = 16
+    count: VehicleCount = 16
     """Number of vehicles; of saltelli and morris the number N of their samples; not for a grid."""
     seed: Annotated[int, Field(strict=True, ge=0)] = 0
     """Seed of everything random."""
     direction: Literal["largest", "smallest"] = "largest"
     """Result that optuna looks for."""
-    batch: Count = 4
+    batch: VehicleCount = 4
     """Number of vehicles that optuna asks for at once, whatever the number of cores."""
 
     @check
@@ -133,6 +139,14 @@ class StudyFile(Spec):
     """Instead of the preset's [s]."""
     assumptions: dict[str, Number] = {}
     """Settings of `segtrack.events.Assumptions` by name, where they differ."""
+
+    @check
+    def _is_planned_at_once(self) -> Checks:
+        vehicles = math.prod(each.count for each in self.parameters.values())
+        if self.design.method == "grid" and vehicles > MAX_VEHICLES:
+            yield Problem(
+                "parameters", f"must give a grid of at most {MAX_VEHICLES} vehicles, got {vehicles}"
+            )
 
     @check
     def _known_assumptions(self) -> Checks:

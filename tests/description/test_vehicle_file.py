@@ -135,7 +135,7 @@ WIDTH = "width must be greater than 0, got"
         ("le.ft: {width: 0}",
          ["le.ft must be a name of letters, digits and underscores that starts with a letter, got 'le.ft'",
           f"le.ft.{WIDTH} 0"]),
-        ("left: &a [*a]", ["left must be a mapping of keys, got [[[[[[[...]]]]]]]"]),
+        ("left: &a [*a]", ["left[0] must be no part of itself, got an alias of what it is in"]),
     ],
 )  # fmt: skip
 def test_mistakes_in_tracks(tmp_path, text, told):

@@ -1,6 +1,7 @@
 """Numbers of YAML files: those of YAML 1.1 without base 60, and exponents without a sign."""
 
 import itertools
+import re
 
 import pytest
 import yaml
@@ -36,7 +37,7 @@ def same(one, other):
     return one == other or (one != one and other != other)
 
 
-def test_plain_words_are_read_as_pyyaml_does_but_for_base_60_and_exponents():
+def test_plain_words_are_read_as_pyyaml_does_but_for_bases_8_and_60_and_exponents():
     differing = set()
     for parts in itertools.product(PIECES, repeat=3):
         text = "".join(parts)
@@ -49,6 +50,8 @@ def test_plain_words_are_read_as_pyyaml_does_but_for_base_60_and_exponents():
             differing.add(text)
             if ":" in text:
                 assert ours == text and isinstance(theirs, int | float)
+            elif re.fullmatch(r"[-+]?0[0-7_]+", text):  # Of base 8 there.
+                assert ours == text and isinstance(theirs, int)
             else:  # Python's number, where PyYAML has text.
                 assert theirs == text and ours == float(text.replace("_", ""))
     assert {"1:30", "-12:30", "1:30:30", "1e-2", "-.5"} <= differing
