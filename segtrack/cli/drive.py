@@ -152,6 +152,10 @@ def station(
         list[str] | None,
         typer.Option(help="Name that may instruct; any may if none is given.", show_default=False),
     ] = None,
+    keep_days: Annotated[
+        float | None,
+        typer.Option(help="Age at which recordings are deleted; never if not given.", show_default=False),
+    ] = None,
     measure: Annotated[
         float | None,
         typer.Option(
@@ -175,9 +179,10 @@ def station(
 
     logging.basicConfig(level=logging.WARNING, format="segtrack: %(message)s")
     place = folder if folder is not None else default_folder()
-    options = StationOptions(
-        host, port, tuple(origin or ()), vehicle, course, place, exercises, tuple(instructor or ())
-    )
+    if keep_days is not None and finite("--keep-days [d]", keep_days) <= 0:
+        raise InvalidValueError("--keep-days [d]", "greater than 0", keep_days)
+    origins, instructors = tuple(origin or ()), tuple(instructor or ())
+    options = StationOptions(host, port, origins, vehicle, course, place, exercises, instructors, keep_days)
 
     def say_where(link: str) -> None:
         words().print(f"segtrack station: {link} (Ctrl-C ends it)", highlight=False, soft_wrap=True)

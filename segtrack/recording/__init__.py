@@ -6,6 +6,7 @@
 | `session` | the drive as it is simulated |
 | `recorder` | writing it to a file meanwhile |
 | `messages` | the file's messages |
+| `storage` | how exact its numbers are, and its compression |
 | `recording` | reading the file |
 | `replay` | simulating it again, for comparison, films and tables |
 """

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from mcap.exceptions import McapError
-from mcap.records import Attachment, Channel, Footer, Message, Metadata
-from mcap.stream_reader import CRCValidationError, StreamReader
+from mcap.records import Attachment, Channel, Footer, McapRecord, Message, Metadata
+from mcap.stream_reader import CRCValidationError
 from numpy.typing import NDArray
 from rosbags.serde import SerdeError
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import RecordingFileError, SegtrackError
-from segtrack.recording.setup import FORMAT, FORMAT_VERSION, TICK, Command
+from segtrack.recording.setup import FORMAT, READ_VERSIONS, TICK, Command
 
 Array = NDArray[np.float64]
 
@@ -215,11 +215,11 @@ class RecordingContent:
     readings: dict[int, bytes] = field(default_factory=dict)
     walls: list[int] = field(default_factory=list)
 
-    def read(self, reader: StreamReader) -> str | None:
+    def read(self, records: Iterable[McapRecord]) -> str | None:
         """Read all records; returns the damage of the file's end, in words."""
         ended = False
         try:
-            for record in reader.records:
+            for record in records:
                 match record:
                     case Metadata(name=name, metadata=texts):
                         self._check(name, texts)
@@ -245,9 +245,9 @@ class RecordingContent:
         self.metadata[name] = values
         if name != "segtrack" and "segtrack" not in self.metadata:
             raise RecordingFileError(self.file, _FOREIGN)
-        for key, expected in (("format", FORMAT), ("version", FORMAT_VERSION)):
-            if name == "segtrack" and (got := values.get(key)) != expected:
-                raise RecordingFileError(self.file, f"must be of {key} {expected!r}, got {got!r}")
+        for key, expected in (("format", (FORMAT,)), ("version", READ_VERSIONS)):
+            if name == "segtrack" and (got := values.get(key)) not in expected:
+                raise RecordingFileError(self.file, f"must be of {key} {expected[-1]!r}, got {got!r}")
 
     def _take(self, record: Message) -> None:
         topic, tick = self.topics.get(record.channel_id), record.log_time // TICK_NANOSECONDS

@@ -15,13 +15,14 @@ from mcap.writer import CompressionType, IndexType, Writer
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.recording import messages
 from segtrack.recording.setup import FORMAT, FORMAT_VERSION, TICK, Command, versions
+from segtrack.recording.storage import rounding
 from segtrack.rendering import look_of
 
 if TYPE_CHECKING:
     from segtrack.recording.session import DriveSession
 
-_ODOMETRY_TICKS = 2
-"""Ticks between messages that ROS tools show: 50 a second."""
+_ODOMETRY_TICKS = 10
+"""Ticks between messages that ROS tools show: 10 a second."""
 
 
 class Recorder:
@@ -47,6 +48,9 @@ class Recorder:
         self.path, self._session = path, session
         self._first_tick, self._held = session.tick, Command()
         self._before = session.pose().links[0]
+        self._timed, self._wall = -1, 0
+        self._look = look_of(session.robot)
+        self._round = rounding(self._look, session.reading_names)
         self._flippers, self._tracks = tuple(session.robot.flippers), tuple(session.robot.tracks)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,14 +98,16 @@ class Recorder:
         flat, body = pose.flat(), pose.links[0]
         if not (np.isfinite(flat).all() and np.isfinite(readings).all()):
             raise InvalidValueError(f"state at tick {tick}", "of finite numbers", Phrase("one that is not"))
+        stored_pose, stored_readings = self._round(flat, readings)
         written = {
-            messages.POSE: messages.array_message("pose", flat),
-            messages.READINGS: messages.array_message("readings", readings),
+            messages.POSE: messages.array_message("pose", stored_pose),
+            messages.READINGS: messages.array_message("readings", stored_readings),
         }
         if tick % _ODOMETRY_TICKS == 0:
             span = _ODOMETRY_TICKS * TICK
             angles = [flipper.angle for flipper in self._session.robot.flippers.values()]
-            names, positions = (*self._flippers, *self._tracks), np.concatenate([angles, pose.travels])
+            travels = self._look.pose(stored_pose).travels
+            names, positions = (*self._flippers, *self._tracks), np.concatenate([angles, travels])
             written[messages.ODOMETRY] = messages.odometry_message(tick, body, self._before, span)
             written[messages.JOINTS] = messages.joints_message(tick, names, positions)
             self._before = body
@@ -125,12 +131,15 @@ class Recorder:
         return self._session.tick - self._first_tick
 
     def _write(self, topic: str, data: bytes) -> None:
+        tick = self._tick
+        if tick != self._timed:
+            self._timed, self._wall = tick, time.time_ns()
         with self._writing():
             self._writer.add_message(
                 self._channels[topic],
-                log_time=self._tick * messages.TICK_NANOSECONDS,
+                log_time=tick * messages.TICK_NANOSECONDS,
                 data=data,
-                publish_time=time.time_ns(),
+                publish_time=self._wall,
             )
 
     def _write_head(self) -> None:
@@ -138,7 +147,7 @@ class Recorder:
         writer.start(profile="ros2", library=f"segtrack {versions()['segtrack']}")
         texts: dict[str, Mapping[str, Any]] = {
             "segtrack": {"format": FORMAT, "version": FORMAT_VERSION, "tick": TICK},
-            "setup": session.setup.as_json(),
+            "setup": session.setup.named().as_json(),
             "versions": versions(),
             "names": {
                 "vehicle_file": session.vehicle_files.main,
@@ -150,7 +159,7 @@ class Recorder:
             writer.add_metadata(name, {key: json.dumps(value) for key, value in values.items()})
         attached = {
             "course.yaml": session.course.source.encode(),
-            "look.json": json.dumps(look_of(session.robot).as_json()).encode(),
+            "look.json": json.dumps(self._look.as_json()).encode(),
         }
         attached |= {f"vehicle/{name}": data for name, data in session.vehicle_files.contents.items()}
         now = time.time_ns()

@@ -11,17 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mcap.stream_reader import StreamReader
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.courses import Course, parse_course
 from segtrack.errors import FileAccessError, RecordingFileError, SegtrackError
 from segtrack.recording.messages import RecordedEvent, RecordedInput, RecordingContent
 from segtrack.recording.setup import TICK, Command, DriveSetup, VehicleFiles
+from segtrack.recording.storage import Numbers, read_records, rounding
 from segtrack.rendering import VehicleLook
-
-_MAX_RECORD = 2**30
-"""Larger records are damage [bytes]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +42,7 @@ class Recording:
         began: Wall clock at the first state, seconds since 1970 [s].
         ended: Wall clock at the last one [s].
         damaged: Damage of the file's end, in words; None if it is whole.
+        format_version: Version of the file's format.
     """
 
     path: Path
@@ -63,6 +61,7 @@ class Recording:
     began: float
     ended: float
     damaged: str | None
+    format_version: int
 
     @classmethod
     def open(cls, path: str | Path) -> Recording:
@@ -77,7 +76,7 @@ class Recording:
             size = path.stat().st_size
             with path.open("rb") as file:
                 content = RecordingContent(path.name)
-                damage = content.read(StreamReader(file, record_size_limit=_MAX_RECORD, validate_crcs=True))
+                damage = content.read(read_records(file))
                 if damage is not None:
                     damage = f"{damage} at byte {file.tell()} of {size}"
         except OSError as error:
@@ -118,7 +117,14 @@ class Recording:
             began=content.walls[0] / 1e9,
             ended=content.walls[len(ticks) - 1] / 1e9,
             damaged=damage,
+            format_version=content.metadata["segtrack"]["version"],
         )
+
+    def stored(self, pose: Numbers, readings: Numbers) -> tuple[Numbers, Numbers]:
+        """Return what the file would hold of a flat pose (..., n) and readings (..., m)."""
+        if self.format_version == 1:
+            return pose, readings
+        return rounding(self.look, self.reading_names)(pose, readings)
 
     @property
     def times(self) -> NDArray[np.float64]:

@@ -98,7 +98,7 @@ def _simulated(recording: Recording) -> Iterator[tuple[int, NDArray[np.float64]]
                     command = inputs.pop(0).command
                     session.restart() if command is None else session.apply(command)
                 session.advance()
-            yield tick, np.concatenate([session.pose().flat(), session.readings()])
+            yield tick, np.concatenate(recording.stored(session.pose().flat(), session.readings()))
 
 
 def film(

@@ -20,7 +20,9 @@ from segtrack.engine import EngineName
 from segtrack.engine.track_models import check_engine, resolve
 from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError, finite, finite_vector
 
-FORMAT, FORMAT_VERSION = "segtrack drive", 1
+FORMAT, FORMAT_VERSION = "segtrack drive", 2
+READ_VERSIONS = 1, 2
+"""Versions that are read; in the first one all numbers are stored to the bit."""
 PACKAGES = ("segtrack", "numpy", "scipy", "numba", "pybullet")
 """Packages that simulate."""
 
@@ -124,6 +126,10 @@ class DriveSetup:
     def as_json(self) -> dict[str, Any]:
         """Return a JSON-serialisable dict."""
         return asdict(self)
+
+    def named(self) -> DriveSetup:
+        """Return the setup with its files by their names, without the folders that they are in."""
+        return replace(self, vehicle=Path(self.vehicle).name, course=Path(self.course).name)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> DriveSetup:

@@ -46,6 +46,7 @@ class StationOptions:
         folder: Folder for recordings and records.
         exercises: Name or file of the syllabus.
         instructors: Names that may instruct; any may if there are none.
+        keep_days: Age from which on recordings are deleted [d]; None keeps all.
     """
 
     host: str
@@ -56,6 +57,7 @@ class StationOptions:
     folder: Path
     exercises: str = FIRST_SYLLABUS
     instructors: tuple[str, ...] = ()
+    keep_days: float | None = None
 
 
 class Station:
@@ -89,7 +91,7 @@ class Station:
             raise FileAccessError("use", library.folder.path, "another station does: give --folder") from None
         self.simulation = SimulationProcess(library.folder)
         self.hub = Hub(self.simulation, catalogue, library, instructors)
-        app = create_app(self.hub, origins=frozenset(origins), token=token)
+        app = create_app(self.hub, origins=frozenset(origins), token=token, keep_days=options.keep_days)
         self.server = uvicorn.Server(
             uvicorn.Config(
                 app,
@@ -117,6 +119,7 @@ class Station:
     def close(self) -> None:
         """End the simulation; what its trial came to is kept."""
         self.hub.close()
+        self.hub.library.close()
         self._lock.release()
 
 

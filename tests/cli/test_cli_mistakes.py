@@ -415,6 +415,7 @@ def wrong_in_extras() -> Iterator[tuple[list[str], str]]:
     yield [*beginning, "--course", "gap"], courses
     yield [*beginning, "--exercises", "day"], "no syllabus 'day'; there are: first-day"
     names = "up to 40 letters, digits, spaces, dots, dashes and apostrophes, beginning with a letter or digit"
+    yield [*beginning, "--keep-days", "0"], "--keep-days [d] must be greater than 0, got 0.0"
     yield [*beginning, "--instructor", "<b>"], f"--instructor must be {names}, got '<b>'"
 
 

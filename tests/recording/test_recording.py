@@ -2,6 +2,8 @@
 
 import json
 import math
+import platform
+import resource
 import signal
 import subprocess
 import sys
@@ -15,20 +17,26 @@ pytest.importorskip("mcap", reason="needs the extra station")
 pytest.importorskip("rosbags", reason="needs the extra station")
 
 import imageio_ffmpeg
+import zstandard
+from mcap.data_stream import RecordBuilder
+from mcap.records import Chunk
 from mcap.writer import Writer
 from rosbags.typesys import Stores, get_typestore
 from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
+import segtrack
 from segtrack.cli.app import app
-from segtrack.description.load import bundled_vehicles
+from segtrack.courses.load import find_course
+from segtrack.description.load import bundled_vehicles, find_vehicle
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, RecordingFileError
 from segtrack.logs.reading import read_log
-from segtrack.recording import Command, DriveSession, DriveSetup
+from segtrack.recording import Command, DriveSession, DriveSetup, recorder
 from segtrack.recording.messages import RecordedEvent, RecordedInput, odometry_message
 from segtrack.recording.recording import Recording
 from segtrack.recording.replay import check, columns
 from segtrack.recording.setup import VehicleFiles, versions
+from segtrack.recording.storage import compact
 from segtrack.rendering import Camera, PosedVehicle, look_of
 
 TICKS = 200
@@ -86,8 +94,15 @@ def test_a_recording_is_read_as_a_log_to_the_bit(drive, recording):
 
 def test_a_recording_holds_the_drive_to_the_bit(drive, recording):
     _, _, states, _, look, _ = drive
-    assert recording.poses.tobytes() == np.array([pose for pose, _ in states]).tobytes()
-    assert recording.readings.tobytes() == np.array([readings for _, readings in states]).tobytes()
+    poses, readings = (np.array(each) for each in zip(*states, strict=True))
+    assert recording.poses[:, :7].tobytes() == poses[:, :7].tobytes()
+    angles = [name.endswith("angle [rad]") for name in recording.reading_names]
+    assert recording.readings[:, angles].tobytes() == readings[:, angles].tobytes()
+    for stored, given in ((recording.poses, poses), (recording.readings, readings)):
+        np.testing.assert_allclose(stored, given, rtol=6e-8, atol=1e-44)
+    stored_poses, stored_readings = recording.stored(poses, readings)
+    assert stored_poses.tobytes() == recording.poses.tobytes()
+    assert stored_readings.tobytes() == recording.readings.tobytes()
     np.testing.assert_array_equal(recording.ticks, np.arange(TICKS + 1))
     assert recording.inputs == INPUTS
     assert recording.commands == tuple((tick, command or Command()) for tick, command in INPUTS)
@@ -131,28 +146,28 @@ def test_rosbags_reads_a_recording_and_finds_what_moves(drive, recording):
             ]
             for topic in counts
         }
-    every, second = TICKS + 1, TICKS // 2 + 1
+    every, tenth = TICKS + 1, TICKS // 10 + 1
     assert counts == {
         "/command": 3,
         "/pose_array": every,
         "/readings": every,
-        "/odom": second,
-        "/joint_states": second,
+        "/odom": tenth,
+        "/joint_states": tenth,
         "/events": 2,
     }
     times, poses = zip(*read["/pose_array"], strict=True)
     assert times == tuple(10_000_000 * tick for tick in range(every))
     np.testing.assert_array_equal([pose.data for pose in poses], recording.poses)
-    odometry, before = read["/odom"][20][1], recording.look.pose(recording.poses[38]).body
+    odometry, before = read["/odom"][4][1], recording.look.pose(recording.poses[30]).body
     body = recording.look.pose(recording.poses[40]).body
     at = odometry.pose.pose.position
     np.testing.assert_array_equal([at.x, at.y, at.z], body.origin)
     velocity, spin = odometry.twist.twist.linear, odometry.twist.twist.angular
-    moved = body.rotation.T @ (body.origin - before.origin) / 0.02
+    moved = body.rotation.T @ (body.origin - before.origin) / 0.1
     np.testing.assert_allclose([velocity.x, velocity.y, velocity.z], moved, atol=1e-12)
     turned = before.rotation.T @ body.rotation
-    assert spin.z == pytest.approx((turned[1, 0] - turned[0, 1]) / 2 / 0.02, abs=1e-5)
-    joints = read["/joint_states"][20][1]
+    assert spin.z == pytest.approx((turned[1, 0] - turned[0, 1]) / 2 / 0.1, abs=1e-3)
+    joints = read["/joint_states"][4][1]
     travels = recording.look.pose(recording.poses[40]).travels
     assert tuple(joints.name[:4]) == FLIPPERS
     np.testing.assert_array_equal(joints.position[4:], travels)
@@ -313,7 +328,7 @@ def key(name, value):
     "old, new, problem",
     [
         (b"MCAP0", b"MCAP1", "must be a recording of a drive by segtrack"),
-        (key("version", "1"), key("version", "2"), "must be of version 1, got 2"),
+        (key("version", "2"), key("version", "3"), "must be of version 2, got 3"),
         (double(0.25), double(np.inf),
          "/command at tick 0: right belt speed [m/s] must be a finite number, got inf"),
         (key("payload", "4.0"), key("payload", "-40"),
@@ -447,3 +462,85 @@ def test_without_the_extra_the_command_says_what_to_install(drive, monkeypatch):
 def test_options_that_cannot_be_are_refused(drive, arguments, message):
     done = run(drive[0], *arguments)
     assert (done.exit_code, done.stderr) == (2, f"segtrack: {message}\n")
+
+
+def test_a_recording_is_compressed_once_it_is_closed(drive, recording, tmp_path):
+    path = tmp_path / "drive.mcap"
+    path.write_bytes(drive[0].read_bytes())
+    compact(path)
+    found = Recording.open(path)
+    assert (found.poses.tobytes(), found.readings.tobytes()) == (
+        recording.poses.tobytes(),
+        recording.readings.tobytes(),
+    )
+    assert (found.inputs, found.events, found.began) == (recording.inputs, recording.events, recording.began)
+    assert (found.setup, found.vehicle_files, found.damaged) == (
+        recording.setup,
+        recording.vehicle_files,
+        None,
+    )
+    head = drive[5]
+    assert path.stat().st_size - head < 0.45 * (drive[0].stat().st_size - head)
+    before = path.read_bytes()
+    compact(path)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["drive.mcap"]
+    log = read_log(path)
+    assert log.channels["/pose_array.data"].values.tobytes() == recording.poses.tobytes()
+
+
+def test_what_is_not_whole_is_not_compressed(drive, tmp_path):
+    path = tmp_path / "cut.mcap"
+    for cut in (drive[0].read_bytes()[:-5000], b"", b"x" * 100):
+        path.write_bytes(cut)
+        with pytest.raises(RecordingFileError) as error:
+            compact(path)
+        assert str(error.value).startswith("cut.mcap: is not whole")
+        assert path.read_bytes() == cut
+
+
+def test_a_chunk_that_would_grow_to_too_much_is_damage(drive, tmp_path):
+    """A gigabyte of zeros in 30 kB, as a chunk that claims to be small, or that says what it is."""
+    path = tmp_path / "bomb.mcap"
+    zeros = zstandard.compress(bytes(2**30))
+    for claimed in (2**30, 1000):
+        with path.open("wb") as file:
+            file.write(drive[1].read_bytes())
+            builder = RecordBuilder()
+            Chunk("zstd", zeros, 0, 0, 0, claimed).write(builder)
+            file.write(builder.end())
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        found = Recording.open(path)
+        assert found.damaged is not None and len(found.ticks) == TICKS + 1
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # [kB]
+
+
+def test_a_recording_says_nothing_of_the_machine_that_made_it(tmp_path):
+    vehicle, course = tmp_path / "mine.yaml", tmp_path / "own.yaml"
+    vehicle.write_bytes(find_vehicle("quince").read_bytes())
+    course.write_bytes(find_course("okada-step").read_bytes())
+    path = tmp_path / "drive.mcap"
+    with DriveSession(DriveSetup(vehicle=str(vehicle), course=str(course))) as session:
+        session.record(path)
+        session.advance(5)
+    recording = Recording.open(path)
+    assert (recording.setup.vehicle, recording.setup.course) == ("mine.yaml", "own.yaml")
+    content = path.read_bytes()
+    own = str(Path(segtrack.__file__).parent)
+    for word in (str(tmp_path), tmp_path.name, str(Path.home()), platform.node(), own):
+        assert word.encode() not in content, word
+    assert check(recording).difference is None
+
+
+def test_a_file_of_the_first_version_is_read_and_checked_to_the_bit(drive, recording, tmp_path, monkeypatch):
+    monkeypatch.setattr(recorder, "FORMAT_VERSION", 1)
+    monkeypatch.setattr(recorder, "rounding", lambda look, names: lambda pose, readings: (pose, readings))
+    path = tmp_path / "old.mcap"
+    with DriveSession(DriveSetup()) as session:
+        session.record(path)
+        session.apply(Command(0.3, 0.2, STILL))
+        session.advance(20)
+        pose = session.pose().flat()
+    found = Recording.open(path)
+    assert found.format_version == 1 and found.poses[-1].tobytes() == pose.tobytes()
+    assert check(found).difference is None

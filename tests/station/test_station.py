@@ -35,12 +35,12 @@ def station(tmp_path_factory):
 class Client:
     """A client that remembers the latest status and state."""
 
-    def __init__(self, station, role):
+    def __init__(self, station, role, name=None):
         address = station.link.replace("http", "ws") + "/station/socket"
         self.socket = connect(address, max_size=None).__enter__()
         self.status = self.state = self.scene = self.report = None
         self.seq = 0
-        self.send(protocol.Hello(name=role, role=role))
+        self.send(protocol.Hello(name=name or role, role=role))
         self.welcome = json.loads(self.socket.recv())
 
     def send(self, message):
@@ -134,7 +134,7 @@ def test_who_drives_moves_the_vehicle_and_everything_else_stops_it(station):
 
 
 def test_a_trial_is_scored_recorded_replayed_and_reported(station):
-    driver = Client(station, "driver")
+    driver = Client(station, "driver", "Ann")
     driver.until(lambda c: c.status is not None and c.scene is not None)
     driver.send(protocol.TrialRequest(action="begin", repetitions=30))
     driver.until(lambda c: c.status["trial"] is not None and c.status["run"] == "running")
@@ -169,7 +169,7 @@ def test_a_trial_is_scored_recorded_replayed_and_reported(station):
 
 
 def test_a_simulation_that_dies_is_reported_and_started_anew(station):
-    driver = Client(station, "driver")
+    driver = Client(station, "driver", "Eve")
     driver.until(lambda c: c.status is not None and c.status["run"] != "compiling", limit=60.0)
     driver.send(protocol.TrialRequest(action="begin", repetitions=30))
     driver.until(lambda c: c.status["trial"] is not None and c.status["trial"]["operator"] == "Eve")

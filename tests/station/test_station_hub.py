@@ -356,6 +356,7 @@ def test_who_looks_on_changes_nothing(hub, simulation):
         protocol.LinkRequest(client=1),
         protocol.ReplayRequest(action="open", recording="x"),
         protocol.GhostRequest(recording="x"),
+        protocol.DeleteRequest(recording="x"),
     ):
         hub.take(second, message, 0.0)
     assert simulation.orders == before
@@ -366,6 +367,7 @@ def test_who_looks_on_changes_nothing(hub, simulation):
         "cannot degrade a link: only an instructor can",
         "cannot replay: only the driver and an instructor can",
         "cannot ghost: only the driver and an instructor can",
+        "cannot delete a recording: only an instructor can",
     ]
 
 

@@ -1,5 +1,6 @@
 """A run is recorded, replayed and driven beside, as the web process shows it."""
 
+import os
 import time
 from dataclasses import replace
 
@@ -191,3 +192,35 @@ def test_a_ghost_tells_the_split_times_of_its_fastest_repetition(tmp_path):
     viewing.show_ghost(recording, SETUP)
     opened(viewing)
     assert viewing.ghost.splits == pytest.approx((1.0, 2.5))
+
+
+def test_recordings_are_compressed_and_deleted_by_choice_and_by_age(tmp_path):
+    library = Library(tmp_path)
+    drive = StationDrive(SETUP, 1, library.folder)
+    names = []
+    for _ in range(3):
+        drive.begin_recording()
+        for i in range(TICKS):
+            drive.tick(StampedCommand(1, float(i), 0.0, False, Command(0.3, 0.3)), float(i))
+        names.append(drive.session.recorder.path.stem)
+        drive.end_recording()
+        drive.restart()
+    drive.close()
+    paths = [library.folder.recordings / f"{name}.mcap" for name in names]
+    before = paths[0].stat().st_size
+    library.compact(names[0])
+    library.close()
+    assert paths[0].stat().st_size < before
+    with pytest.raises(NotReadyError) as error:
+        library.delete(names[1])
+    assert str(error.value) == "cannot delete the recording: it is being written"
+    for path, age in zip(paths, (5.0, 3.0, 1.0), strict=True):
+        os.utime(path, 2 * (time.time() - 86400 * age,))
+    (library.folder.recordings / "notes.txt").write_text("kept")
+    assert library.delete_old(4.0) == 1
+    assert library.recordings() == (names[2], names[1])
+    library.delete(names[1])
+    with pytest.raises(UnknownNameError):
+        library.delete("../records/experts")
+    left = sorted(path.name for path in library.folder.recordings.iterdir())
+    assert left == [f"{names[2]}.mcap", "notes.txt"]

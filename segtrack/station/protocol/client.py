@@ -172,6 +172,13 @@ class ReplayRequest(_Message):
     speed: Annotated[float, Field(ge=0.1, le=10.0)] = 1.0
 
 
+class DeleteRequest(_Message):
+    """Delete a recording (instructor alone)."""
+
+    type: Literal["delete"] = "delete"
+    recording: _Name
+
+
 class GhostRequest(_Message):
     """Show a recording's vehicle beside the driven one; None ends it."""
 
@@ -211,6 +218,7 @@ ClientMessage: TypeAlias = (
     | LinkRequest
     | ReplayRequest
     | GhostRequest
+    | DeleteRequest
     | ReportRequest
     | ViewRequest
     | Ping

@@ -16,6 +16,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from segtrack.errors import MessageError, SegtrackError
 from segtrack.station import protocol
 from segtrack.station.page import build_page
+from segtrack.station.web.catalogue import Library
 from segtrack.station.web.client import HEARD_WITHIN, HELLO_WITHIN, MAX_CLIENTS, Client, MessageBudget
 from segtrack.station.web.guard import Guard
 from segtrack.station.web.hub import Hub
@@ -173,20 +174,26 @@ STATE_RATE = 30.0
 """Largest rate of states to a client [1/s]."""
 
 
-def create_app(hub: Hub, *, origins: frozenset[str], token: str | None) -> ASGIApp:
+def create_app(
+    hub: Hub, *, origins: frozenset[str], token: str | None, keep_days: float | None = None
+) -> ASGIApp:
     """Create the station's application, guarded.
 
     Args:
         hub: Hub that it serves.
         origins: Allowed origins, such as `http://127.0.0.1:8080`.
         token: Secret that a client must show; None for no secret.
+        keep_days: Age from which on recordings are deleted [d]; None keeps all.
     """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        sending = asyncio.create_task(_broadcast(hub))
+        tasks = [asyncio.create_task(_broadcast(hub))]
+        if keep_days is not None:
+            tasks.append(asyncio.create_task(_sweep(hub.library, keep_days)))
         yield
-        sending.cancel()
+        for task in tasks:
+            task.cancel()
 
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     sockets = Sockets(hub)
@@ -217,3 +224,14 @@ async def _broadcast(hub: Hub) -> None:
             logging.getLogger(__name__).exception("states were not sent")
         due = max(due + 1 / STATE_RATE, loop.time())
         await asyncio.sleep(due - loop.time())
+
+
+async def _sweep(library: Library, keep_days: float) -> None:
+    """Delete old recordings, now and every hour."""
+    while True:
+        if deleted := library.delete_old(keep_days):
+            _LOG.warning("%d recordings older than %g days were deleted", deleted, keep_days)
+        await asyncio.sleep(_SWEEP_PERIOD)
+
+
+_SWEEP_PERIOD = 3600.0

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
+import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from datetime import datetime
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import quote
@@ -13,9 +19,10 @@ from urllib.parse import quote
 from segtrack.courses import Course, bundled_courses, load_course
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.engine.track_models import EngineName, track_model_names
-from segtrack.errors import SegtrackError, UnknownNameError
+from segtrack.errors import FileAccessError, NotReadyError, SegtrackError, UnknownNameError
 from segtrack.files import check_writable
 from segtrack.recording.setup import DriveSetup
+from segtrack.recording.storage import compact
 from segtrack.scoring import Result, ScoringSettings, report_csv, report_html
 from segtrack.scoring.syllabus import FIRST_SYLLABUS, Exercise, load_syllabus
 from segtrack.station.folder import StationFolder
@@ -24,6 +31,9 @@ from segtrack.terrain import published_soils
 
 REPORTS = "/station/report"
 _MAX_LISTED = 100
+_DAY = 86400.0
+_STILL_WRITTEN = 2.0
+"""Age below which a file is taken for one that is being written [s]."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -48,6 +58,8 @@ class Library:
         """
         self.folder = StationFolder(folder.absolute())
         self.records = self.folder.records
+        spawning = get_context("spawn")
+        self._compacting = ProcessPoolExecutor(1, spawning, initializer=_give_way)
         for part in (self.folder.recordings, self.records.folder):
             check_writable(part)
             part.mkdir(parents=True, exist_ok=True)
@@ -73,6 +85,42 @@ class Library:
         if name not in self._recordings:
             raise UnknownNameError("recording", name, self._recordings)
         return self._recordings[name]
+
+    def compact(self, name: str) -> None:
+        """Compress a recording that was closed, in a process that gives way to the simulation."""
+        self._compacting.submit(_compact, self.folder.recordings / f"{name}.mcap")
+
+    def delete(self, name: str) -> None:
+        """Delete a recording.
+
+        Raises:
+            UnknownNameError: It is not among them.
+            NotReadyError: It is being written.
+            FileAccessError: It cannot be deleted.
+        """
+        path = self.recording(name)
+        try:
+            if time.time() - path.stat().st_mtime < _STILL_WRITTEN:
+                raise NotReadyError("delete the recording", "it is being written")
+            path.unlink()
+        except OSError as error:
+            raise FileAccessError("delete", path, error.strerror or str(error)) from None
+        self.refresh()
+
+    def delete_old(self, days: float) -> int:
+        """Delete recordings that were written to last more than so many days ago; returns their number."""
+        oldest, deleted = time.time() - days * _DAY, 0
+        for path in self.folder.recordings.glob("*.mcap"):
+            with suppress(OSError):
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
+                    deleted += 1
+        self.refresh()
+        return deleted
+
+    def close(self) -> None:
+        """Wait for what is being compressed."""
+        self._compacting.shutdown()
 
     def keep(self, result: Result) -> str:
         """Add a result to its operator's record; returns the outcome as a message."""
@@ -110,6 +158,17 @@ class Library:
         if kind == "csv":
             return report_csv(self.records, operator, ScoringSettings())
         return report_html(self.records, operator, ScoringSettings(), written)
+
+
+def _give_way() -> None:
+    """Take time that nothing else wants, and leave Ctrl-C to the web process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(19)
+
+
+def _compact(path: Path) -> None:
+    with suppress(SegtrackError):  # It stays as it is.
+        compact(path)
 
 
 FIRST_COURSE = "okada-step"

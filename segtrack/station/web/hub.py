@@ -169,7 +169,8 @@ class Hub:
                 self._message = self.library.recover()
                 self.classroom.forget()
                 self.library.refresh()
-            case RecordingReport():
+            case RecordingReport(name):
+                self.library.compact(name)
                 self.library.refresh()
 
     def _simulated(self) -> SeenState | None:
@@ -215,6 +216,10 @@ class Hub:
                 client.answer(protocol.ReportLink(link=self.trials.report_link()))
             case protocol.LinkRequest():
                 self.crew.degrade(client, message)
+            case protocol.DeleteRequest(recording=recording):
+                self.crew.require_instructor(client, "delete a recording")
+                self.viewing.require_unused(recording)
+                self.library.delete(recording)
             case protocol.Hello():
                 raise NotReadyError("say hello", "the client has said it already")
             case _:

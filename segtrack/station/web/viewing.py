@@ -79,6 +79,16 @@ class Viewing:
                 self.replay.seek(request.time or 0.0, now)
         return False
 
+    def require_unused(self, recording: str) -> None:
+        """Check that a recording is neither replayed nor a ghost.
+
+        Raises:
+            NotReadyError: It is.
+        """
+        shown = [film.name for film in (self.ghost, self.replay and self.replay.film) if film]
+        if recording in shown:
+            raise NotReadyError("delete the recording", "it is looked at")
+
     def close(self) -> bool:
         """Close the replay; returns True if there was one."""
         was_open, self.replay = self.replay is not None, None

@@ -98,7 +98,7 @@ export default {
         <instructor-panel v-if="tab === 'people'" :status="status" :client="client" :instructor="instructor" :name="name"
           @send="send" @role="comeAs" @name="callMe"/>
         <replay-panel v-if="tab === 'replay'" :recordings="status.recordings" :replay="status.replay"
-          :may-change="mayRun" @send="send"/>
+          :may-change="mayRun" :instructor="instructor" @send="send"/>
         <help-panel v-if="tab === 'keys'" :bindings="bindings"/>
       </aside>
       <entry-dialog v-if="entering" :kept="name" :role="role" :refused="turnedAway" @enter="enter"/>

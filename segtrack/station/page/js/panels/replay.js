@@ -4,7 +4,7 @@ import { t } from "../language.js";
 import { SELECT } from "./fields.js";
 
 export const ReplayPanel = {
-  props: { recordings: Array, replay: Object, mayChange: Boolean },
+  props: { recordings: Array, replay: Object, mayChange: Boolean, instructor: Boolean },
   emits: ["send"],
   template: `
     <div class="st-form">
@@ -12,6 +12,8 @@ export const ReplayPanel = {
       <div class="st-buttons">
         <q-btn unelevated no-caps color="primary" :label="t('Open')" :disable="!recording || !mayChange" @click="ask('open')"/>
         <q-btn outline no-caps :label="t('Close')" :disable="!replay" @click="ask('close')"/>
+        <q-btn v-if="instructor" outline no-caps :disable="!recording || recording === replay?.name"
+          :label="doubted === recording && recording ? t('Delete for ever') : t('Delete')" @click="remove"/>
       </div>
       <template v-if="replay">
         <h3>{{ replay.name }}</h3>
@@ -30,7 +32,7 @@ export const ReplayPanel = {
     </div>`,
   data() {
     const speeds = [0.1, 0.25, 0.5, 1, 2, 5, 10].map((value) => ({ label: `${value} ×`, value }));
-    return { recording: this.replay?.name ?? null, speed: this.replay?.speed ?? 1, speeds, scrubbed: null };
+    return { recording: this.replay?.name ?? null, speed: this.replay?.speed ?? 1, speeds, scrubbed: null, doubted: null };
   },
   computed: {
     time() {
@@ -42,6 +44,13 @@ export const ReplayPanel = {
     ask(action, time = null) {
       const { recording, speed } = this;
       this.$emit("send", { type: "replay", action, recording, time, speed });
+    },
+    /** Delete the recording, at the second click. */
+    remove() {
+      const { recording } = this;
+      if (this.doubted !== recording) return (this.doubted = recording);
+      this.$emit("send", { type: "delete", recording });
+      this.recording = this.doubted = null;
     },
     scrub(time) {
       this.scrubbed = time;
