@@ -162,11 +162,11 @@ def test_cards_and_steps_of_the_lesson_fit_in_each_language(browser, station, si
         wrong[name] = page.evaluate(LAYOUT)
     tell(page, trial=None, run="ready")
     wrong["invitation"] = page.evaluate(LAYOUT)
-    page.evaluate(f"{STATION}.teach({STATION}.status.exercises[0])")
+    page.evaluate(f"{STATION}.teach({STATION}.status.exercises[0]); {STATION}.lesson.look = () => false")
     for touch in (False, True):
         page.evaluate(f"{STATION}.touch = {str(touch).lower()}; {STATION}.panel = false")
         for step in range(9):
-            page.evaluate(f"{STATION}.lesson.number = {step}; {STATION}.lesson.from = null")
+            page.evaluate(f"{STATION}.lesson.number = {step}")
             page.wait_for_function(
                 f"document.querySelector('.st-lesson .st-hint').textContent.includes({step + 1})"
             )
