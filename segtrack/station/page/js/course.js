@@ -1,6 +1,7 @@
 /** A course's gates and bounds as lines on its ground. */
 
 import { THREE } from "nicegui-scene";
+import { t } from "./language.js";
 
 const GATE = 0x14813f;
 const NEXT = 0xe06000;
@@ -8,6 +9,10 @@ const BOUNDS = 0x6b7886;
 const LIFT = 0.015; // Of lines above the ground [m]
 const POST = 0.12; // Height of a gate's posts [m]
 const INSIDE = 0.03; // Distance of a gate's line from its edge, so that no wall hides it [m]
+const HIGH = 0.5; // Of a label above the ground [m]
+const TALL = 0.035; // Height of a label from a distance of 1 [-]
+const TOGETHER = 0.1; // Gates that are nearer have one label [m]
+const FONT = "700 36px system-ui, sans-serif";
 const ABOVE = 50; // Where ground is looked for from [m]
 
 export class Course {
@@ -23,7 +28,14 @@ export class Course {
       const z = looking.intersectObject(ground)[0]?.point.z ?? 0;
       return lines([...ring(gate, z), ...posts(gate, z)], GATE);
     });
-    this.object.add(lines(ring(bounds, 0), BOUNDS), ...this.gates);
+    this.labels = labelled(gates).map(({ numbers, gate }) => {
+      looking.ray.origin.set(gate.x, gate.y, ABOVE);
+      const z = looking.intersectObject(ground)[0]?.point.z ?? 0;
+      const label = new Label(numbers, gates.length);
+      label.sprite.position.set(gate.x, gate.y, z + HIGH);
+      return label;
+    });
+    this.object.add(lines(ring(bounds, 0), BOUNDS), ...this.gates, ...this.labels.map(({ sprite }) => sprite));
   }
 
   /** Mark the gate that is to be passed next; null for none. */
@@ -32,6 +44,54 @@ export class Course {
       gate.material.color.set(i === next ? NEXT : GATE);
       gate.renderOrder = i === next ? 1 : 0;
     });
+    for (const label of this.labels) label.write(next);
+  }
+}
+
+/** The numbers of the gates at each place: several may lie on each other. */
+function labelled(gates) {
+  const places = [];
+  gates.forEach((gate, i) => {
+    const place = places.find((other) => Math.hypot(other.gate.x - gate.x, other.gate.y - gate.y) < TOGETHER);
+    if (place) place.numbers.push(i);
+    else places.push({ gate, numbers: [i] });
+  });
+  return places;
+}
+
+/** A label over a gate that faces the camera, as large from near and far. */
+class Label {
+  constructor(numbers, count) {
+    Object.assign(this, { numbers, count, canvas: document.createElement("canvas") });
+    const map = new THREE.CanvasTexture(this.canvas);
+    map.colorSpace = THREE.SRGBColorSpace;
+    const material = new THREE.SpriteMaterial({ map, sizeAttenuation: false, depthTest: false, transparent: true });
+    this.sprite = new THREE.Sprite(material);
+    this.sprite.renderOrder = 2;
+    this.write(null);
+  }
+
+  /** Write the numbers; orange where the gate to pass next is among them. */
+  write(next) {
+    const words = this.numbers.map((i) => (i === this.count - 1 ? t("Goal") : `${i + 1}`)).join(", ");
+    const written = `${words} ${this.numbers.includes(next)}`;
+    if (written === this.written) return;
+    this.written = written;
+    const { canvas, sprite } = this;
+    const context = canvas.getContext("2d");
+    context.font = FONT;
+    canvas.width = Math.ceil(context.measureText(words).width) + 28;
+    canvas.height = 52;
+    context.font = FONT;
+    context.fillStyle = this.numbers.includes(next) ? "#b34a00" : "#14633a";
+    context.beginPath();
+    context.roundRect(0, 0, canvas.width, canvas.height, 12);
+    context.fill();
+    context.fillStyle = "#fff";
+    context.fillText(words, 14, 39);
+    sprite.scale.set((TALL * canvas.width) / canvas.height, TALL, 1);
+    sprite.material.map.dispose();
+    sprite.material.map.needsUpdate = true;
   }
 }
 

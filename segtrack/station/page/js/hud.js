@@ -6,17 +6,44 @@ import { FLAG } from "./state.js";
 
 const SIDES = ["left", "right"];
 
+const PIXELS = 1.2; // Of the ball a degree of pitch
+const STEEP = { amber: 25, red: 40 }; // Tilt that is told, and that is a danger [degrees]
+const SLIPS = { share: 0.5, commanded: 0.05, after: 0.5 }; // Slip that is told [-], of belts so fast [m/s], so long [s]
+
+/** Lines of equal pitch with their degrees. */
+function ladder() {
+  const lines = [10, 20, 30, 40, 60].flatMap((pitch) =>
+    [pitch, -pitch].map((angle) => {
+      const [y, wide] = [-PIXELS * angle, pitch % 20 ? 10 : 16];
+      const number = `<text class="st-degrees" x="${wide + 3}" y="${y + 3.5}">${pitch}</text>`;
+      return `<path class="st-ladder" d="M${-wide} ${y}H${wide}"/>${number}`;
+    }),
+  );
+  return `<path class="st-ladder" d="M-160 0H160"/>${lines.join("")}`;
+}
+
+/** Marks of roll around the ball, which the pointer runs along. */
+function scale() {
+  const marks = [0, 10, 20, 30, 45, 60].flatMap((roll) => (roll ? [roll, -roll] : [0]));
+  return marks
+    .map((roll) => `<path class="st-mark" transform="rotate(${roll})" d="M0-49V${roll % 30 ? -54 : -59}"/>`)
+    .join("");
+}
+
 export const HUD = `
   <div class="st-hud" role="region" :aria-label="t('instruments')">
-    <figure class="st-attitude"><svg viewBox="-50 -50 100 100" aria-hidden="true">
-      <clipPath id="st-round"><circle r="46"/></clipPath>
+    <figure class="st-attitude"><svg viewBox="-62 -62 124 124" aria-hidden="true">
+      <clipPath id="st-round"><circle r="48"/></clipPath>
       <g clip-path="url(#st-round)"><g data-hud="horizon">
-        <rect class="st-sky" x="-120" y="-240" width="240" height="240"/>
-        <rect class="st-earth" x="-120" y="0" width="240" height="240"/>
-        <path class="st-ladder" d="M-120 0H120M-14-15H14M-14 15H14M-22-30H22M-22 30H22M-22-45H22M-22 45H22"/>
+        <rect class="st-sky" x="-160" y="-240" width="320" height="240"/>
+        <rect class="st-earth" x="-160" y="0" width="320" height="240"/>
+        ${ladder()}
       </g></g>
-      <circle class="st-rim" r="46"/><path class="st-wings" d="M-32 0H-12L0 8L12 0H32"/>
-    </svg><figcaption><span data-hud="pitch"></span><span data-hud="roll"></span></figcaption></figure>
+      ${scale()}
+      <circle class="st-rim" r="48" data-hud="rim"/><path class="st-wings" d="M-34 0H-13L0 8L13 0H34"/>
+      <path class="st-pointer" data-hud="pointer" d="M0-47L-5-38H5Z"/>
+    </svg><figcaption><span data-hud="pitch"></span><span data-hud="roll"></span></figcaption>
+      <strong class="st-warning" role="alert" data-hud="warning"></strong></figure>
     <figure class="st-side"><svg viewBox="-66 -56 132 112" aria-hidden="true"><g data-hud="side"></g></svg>
       <figcaption data-hud="flippers"></figcaption></figure>
     <table class="st-belts"><thead><tr><th></th><th>{{ t('left') }}</th><th>{{ t('right') }}</th></tr></thead><tbody>
@@ -67,6 +94,7 @@ export class Hud {
     this.side();
     for (const side of SIDES) this.belts(state.readings, side);
     this.flippers(state.readings);
+    this.warn(state);
     this.text("time", clock(state.time));
     this.text("score", extra.trial ? t("{done} of {all}", { done: extra.trial.done, all: extra.trial.repetitions }) : "–");
     this.text("failures", extra.trial ? `${extra.trial.failures}` : "–");
@@ -90,7 +118,9 @@ export class Hud {
     this.angles.setFromRotationMatrix(this.vehicle.body, "ZYX");
     const roll = THREE.MathUtils.radToDeg(this.angles.x);
     const pitch = THREE.MathUtils.radToDeg(this.angles.y);
-    this.parts.horizon.setAttribute("transform", `rotate(${fixed(-roll, 1)}) translate(0 ${fixed(-pitch, 1)})`);
+    this.parts.horizon.setAttribute("transform", `rotate(${fixed(-roll, 1)}) translate(0 ${fixed(-PIXELS * pitch, 1)})`);
+    this.parts.pointer.setAttribute("transform", `rotate(${fixed(-roll, 1)})`);
+    this.tilt = THREE.MathUtils.radToDeg(Math.acos(Math.min(1, this.vehicle.body.elements[10])));
     this.text("pitch", attitude(pitch, "nose down {angle}°", "nose up {angle}°"));
     this.text("roll", attitude(roll, "right {angle}°", "left {angle}°"));
   }
@@ -107,6 +137,23 @@ export class Hud {
       const numbers = [elements[0], -elements[2], elements[8], -elements[10], elements[12], -elements[14]];
       outline.setAttribute("transform", `matrix(${numbers.map((value) => value.toFixed(4)).join(" ")})`);
     });
+  }
+
+  /** Tell of a tilt from which the vehicle may fall, or else of belts that slip, in words and on the ball's rim. */
+  warn({ readings, time }) {
+    const mains = SIDES.map((side) => this.index[side].main).filter(Boolean);
+    const slips = mains.some(
+      ({ slip, command }) => Math.abs(readings[command]) > SLIPS.commanded && Math.abs(readings[slip]) > SLIPS.share,
+    );
+    if (!slips) this.slippedSince = Infinity;
+    else if (!(this.slippedSince <= time)) this.slippedSince = time;
+    const angle = Math.round(this.tilt);
+    const kind = this.tilt >= STEEP.red ? "red" : this.tilt >= STEEP.amber ? "amber" : "";
+    const words = { red: "Tilt: {angle}°, it may fall", amber: "Tilt: {angle}°" };
+    const slipped = time - this.slippedSince >= SLIPS.after ? t("Belts slip") : "";
+    this.text("warning", kind ? t(words[kind], { angle }) : slipped);
+    this.parts.warning.className = `st-warning ${kind ? `st-${kind}` : slipped && "st-amber"}`;
+    this.parts.rim.setAttribute("class", `st-rim ${kind && `st-${kind}`}`);
   }
 
   belts(readings, side) {

@@ -3,6 +3,7 @@
 import { THREE } from "nicegui-scene";
 
 const SQUARE = 0.25; // Side of the squares on the ground [m]
+export const CASTERS = 6; // Most boxes that shade the ground
 const SHARP = 25; // Least angle between triangles whose edge is drawn [degrees]
 
 /** A mesh's arrays: points [m], three indices a triangle, and its colour, 0 to 255; all flat, sent in base64. */
@@ -63,6 +64,24 @@ const FRAGMENT = `
   uniform vec3 aim;
   uniform float clearing;
   uniform float feet;
+  uniform float near;
+  uniform int casters;
+  uniform mat4 intoCaster[CASTERS];
+  uniform vec3 halves[CASTERS];
+  // The share of light that boxes of the vehicle leave of the sky above a place.
+  float unshaded() {
+    float left = 1.0;
+    if (facing.z < 0.5 || length(place.xy - aim.xy) > near) return left;
+    for (int i = 0; i < CASTERS; i++) {
+      if (i >= casters) break;
+      vec3 inside = (intoCaster[i] * vec4(place, 1.0)).xyz;
+      float above = max(-inside.z - halves[i].z, 0.0);
+      vec2 aside = max(abs(inside.xy) - halves[i].xy, 0.0);
+      float soft = 0.03 + 0.6 * above;
+      if (inside.z < 0.0) left *= 1.0 - 0.55 * exp(-dot(aside, aside) / (soft * soft)) * exp(-5.0 * above);
+    }
+    return left;
+  }
   void main() {
     #ifdef SQUARES
       vec3 view = aim - cameraPosition;
@@ -70,11 +89,14 @@ const FRAGMENT = `
       float share = dot(seen, view) / dot(view, view);
       float beside = length(seen - share * view);
       if (beside < clearing && share < 0.95 && place.z > feet) {
-        if (mod(floor(gl_FragCoord.x) + floor(gl_FragCoord.y), 2.0) + mod(floor(gl_FragCoord.x), 2.0) > 0.5) discard;
+        vec2 cell = mod(floor(gl_FragCoord.xy), 2.0);
+        float order = cell.x == cell.y ? 0.5 * cell.x : 0.25 + 0.5 * cell.x;
+        float rim = min(1.0, 4.0 * (1.0 - beside / clearing)) * min(1.0, 8.0 * (place.z - feet));
+        if (order < 0.75 * rim) discard;
       }
       vec3 cells = floor(place / SQUARES + 0.001) * (1.0 - step(0.9, facing));
       float fading = min(1.0, 4.0 * gl_FragCoord.w);
-      gl_FragColor = vec4(lit * brightness * (1.0 - 0.12 * fading * mod(cells.x + cells.y + cells.z, 2.0)), opacity);
+      gl_FragColor = vec4(lit * brightness * (1.0 - 0.12 * fading * mod(cells.x + cells.y + cells.z, 2.0)) * unshaded(), opacity);
     #else
       gl_FragColor = vec4(mix(lit, vec3(0.2, 0.55, 1.0), tint) * brightness, opacity);
     #endif
@@ -87,7 +109,7 @@ function surface(defines, { opacity = 1, tint = 0 } = {}) {
     vertexShader: VERTEX,
     fragmentShader: FRAGMENT,
     vertexColors: true,
-    defines,
+    defines: { ...defines, CASTERS },
     uniforms: {
       opacity: { value: opacity },
       brightness: { value: 1 },
@@ -95,6 +117,10 @@ function surface(defines, { opacity = 1, tint = 0 } = {}) {
       aim: { value: new THREE.Vector3() },
       clearing: { value: 0 },
       feet: { value: 0 },
+      near: { value: 0 },
+      casters: { value: 0 },
+      intoCaster: { value: Array.from({ length: CASTERS }, () => new THREE.Matrix4()) },
+      halves: { value: Array.from({ length: CASTERS }, () => new THREE.Vector3()) },
     },
     transparent,
     depthWrite: !transparent,
@@ -105,8 +131,9 @@ export const solid = () => surface({});
 export const translucent = () => surface({}, { opacity: 0.45, tint: 0.6 });
 
 /**
- * Ground has squares that are fixed to the world, so that motion is seen on it. Three of four pixels are left out of
- * what rises above `feet` within the radius `clearing` around the line to `aim`, all [m].
+ * Ground has squares that are fixed to the world, so that motion is seen on it, and is darker below the boxes of
+ * `casters` within `near` of `aim`. Three of four pixels are left out of what rises above `feet` within the radius
+ * `clearing` around the line to `aim`, fewer near its rim, all [m].
  */
 export const squared = () => surface({ SQUARES: SQUARE.toFixed(3) });
 
@@ -120,6 +147,7 @@ export function edgesOf(geometry) {
 export function dispose(object) {
   object.traverse((child) => {
     child.geometry?.dispose();
+    child.material?.map?.dispose();
     child.material?.dispose();
     child.dispose?.();
   });

@@ -106,6 +106,27 @@ export class Vehicle {
     return box;
   }
 
+  /** What shades the ground: each link with its middle and half its extents, in its frame [m]. */
+  casters() {
+    const boxes = this.links.map(() => new THREE.Box3());
+    for (const { mesh, place } of this.look.parts) {
+      if (place.on !== "link" && place.on !== "belt") continue;
+      const { points } = arraysOf(mesh);
+      const track = this.tracks[place.track];
+      for (let i = 0; i < points.length; i += 3) {
+        if (place.on === "link") boxes[place.link].expandByPoint(position.fromArray(points, i));
+        else for (const [x, z] of track.path.outline()) {
+          boxes[track.link].expandByPoint(position.set(x, points[i + 1], z).applyMatrix4(track.frame.matrix));
+        }
+      }
+    }
+    return boxes.flatMap((box, i) => {
+      if (box.isEmpty()) return [];
+      const half = box.getSize(new THREE.Vector3()).multiplyScalar(0.5);
+      return [{ link: this.links[i], middle: box.getCenter(new THREE.Vector3()), half }];
+    });
+  }
+
   /** Largest reach of belts and body from the body's origin [m], flippers as they are in the pose of now. */
   reach() {
     const box = this.box();

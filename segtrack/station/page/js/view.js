@@ -4,7 +4,7 @@ import { THREE } from "nicegui-scene";
 import { Arrows } from "./arrows.js";
 import { Cameras } from "./cameras.js";
 import { Course } from "./course.js";
-import { dispose, edgesOf, geometryOf, squared, translucent } from "./meshes.js";
+import { CASTERS, dispose, edgesOf, geometryOf, squared, translucent } from "./meshes.js";
 import { FLAG } from "./state.js";
 import { Vehicle } from "./vehicle.js";
 
@@ -55,6 +55,7 @@ export class View {
     this.setDark(this.dark);
     this.number = number;
     this.fitted = false;
+    this.casters = this.vehicle.casters().slice(0, CASTERS);
   }
 
   setDark(dark) {
@@ -108,6 +109,7 @@ export class View {
       this.ghost.object.visible = (state.flags & FLAG.ghost) !== 0;
       if (this.ghost.object.visible) this.ghost.pose(state.ghost);
     }
+    this.shade();
     this.arrows.show(state.contacts, 0.4 * this.cameras.reach);
     this.cameras.follow(this.vehicle.body, time);
     const { width, height } = this.size;
@@ -138,6 +140,18 @@ export class View {
     aim.value.copy(centre);
     clearing.value = view === "chase" ? CLEARING * reach : 0;
     feet.value = centre.z + bottom + 0.1 * reach;
+  }
+
+  /** Shade the ground below the vehicle, so that it is seen how high above it each link is. */
+  shade() {
+    const { casters, intoCaster, halves, near } = this.ground.material.uniforms;
+    casters.value = this.casters.length;
+    near.value = 2 * this.cameras.reach;
+    this.casters.forEach(({ link, middle, half }, i) => {
+      const frame = intoCaster.value[i].makeTranslation(middle.x, middle.y, middle.z).premultiply(link.matrix);
+      frame.invert();
+      halves.value[i].copy(half);
+    });
   }
 
   /** Draw coarser where frames take long, and finer again: `interval` is from a frame to the next [ms]. */
