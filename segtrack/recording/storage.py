@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,7 +17,7 @@ from mcap.stream_reader import StreamReader, breakup_chunk
 from mcap.writer import CompressionType, IndexType, Writer
 from numpy.typing import NDArray
 
-from segtrack.errors import FileAccessError, RecordingFileError
+from segtrack.errors import FileAccessError, RecordingFileError, SegtrackError
 from segtrack.files import replacing
 from segtrack.rendering import VehicleLook
 
@@ -86,6 +89,14 @@ def compact(path: Path) -> None:
         raise FileAccessError("compress", path, error.strerror or str(error)) from None
     except (McapError, EOFError, KeyError) as error:
         raise RecordingFileError(path.name, f"is not whole: {error}") from None
+
+
+def compact_gently(path: Path) -> None:
+    """Compress a recording in time that nothing else wants, as a process of its own; what is not whole stays."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The one that began it waits for it.
+    os.nice(19)
+    with suppress(SegtrackError):
+        compact(path)
 
 
 def _copy(records: Iterator[McapRecord], out: BinaryIO) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-import os
-import signal
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from datetime import datetime
 from importlib.util import find_spec
 from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import quote
@@ -22,7 +20,7 @@ from segtrack.engine.track_models import EngineName, track_model_names
 from segtrack.errors import FileAccessError, NotReadyError, SegtrackError, UnknownNameError
 from segtrack.files import check_writable
 from segtrack.recording.setup import DriveSetup
-from segtrack.recording.storage import compact
+from segtrack.recording.storage import compact_gently
 from segtrack.scoring import Result, ScoringSettings, report_csv, report_html
 from segtrack.scoring.syllabus import FIRST_SYLLABUS, Exercise, load_syllabus
 from segtrack.station.folder import StationFolder
@@ -58,8 +56,7 @@ class Library:
         """
         self.folder = StationFolder(folder.absolute())
         self.records = self.folder.records
-        spawning = get_context("spawn")
-        self._compacting = ProcessPoolExecutor(1, spawning, initializer=_give_way)
+        self._compacting: list[BaseProcess] = []
         for part in (self.folder.recordings, self.records.folder):
             check_writable(part)
             part.mkdir(parents=True, exist_ok=True)
@@ -87,8 +84,11 @@ class Library:
         return self._recordings[name]
 
     def compact(self, name: str) -> None:
-        """Compress a recording that was closed, in a process that gives way to the simulation."""
-        self._compacting.submit(_compact, self.folder.recordings / f"{name}.mcap")
+        """Compress a recording that was closed, in a process that gives way to the simulation, and ends."""
+        path = self.folder.recordings / f"{name}.mcap"
+        process = get_context("spawn").Process(target=compact_gently, args=(path,), daemon=True)
+        process.start()
+        self._compacting.append(process)
 
     def delete(self, name: str) -> None:
         """Delete a recording.
@@ -120,7 +120,8 @@ class Library:
 
     def close(self) -> None:
         """Wait for what is being compressed."""
-        self._compacting.shutdown()
+        for process in self._compacting:
+            process.join()
 
     def keep(self, result: Result) -> str:
         """Add a result to its operator's record; returns the outcome as a message."""
@@ -158,17 +159,6 @@ class Library:
         if kind == "csv":
             return report_csv(self.records, operator, ScoringSettings())
         return report_html(self.records, operator, ScoringSettings(), written)
-
-
-def _give_way() -> None:
-    """Take time that nothing else wants, and leave Ctrl-C to the web process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.nice(19)
-
-
-def _compact(path: Path) -> None:
-    with suppress(SegtrackError):  # It stays as it is.
-        compact(path)
 
 
 FIRST_COURSE = "okada-step"

@@ -64,21 +64,21 @@ const FRAGMENT = `
   uniform vec3 aim;
   uniform float clearing;
   uniform float feet;
-  uniform float near;
+  uniform vec4 shaded;
   uniform int casters;
   uniform mat4 intoCaster[CASTERS];
   uniform vec3 halves[CASTERS];
   // The share of light that boxes of the vehicle leave of the sky above a place.
   float unshaded() {
     float left = 1.0;
-    if (facing.z < 0.5 || length(place.xy - aim.xy) > near) return left;
+    if (facing.z < 0.5 || any(lessThan(place.xy, shaded.xy)) || any(greaterThan(place.xy, shaded.zw))) return left;
     for (int i = 0; i < CASTERS; i++) {
       if (i >= casters) break;
-      vec3 inside = (intoCaster[i] * vec4(place, 1.0)).xyz;
+      vec3 inside = mat3(intoCaster[i]) * place + intoCaster[i][3].xyz;
       float above = max(-inside.z - halves[i].z, 0.0);
-      vec2 aside = max(abs(inside.xy) - halves[i].xy, 0.0);
-      float soft = 0.03 + 0.6 * above;
-      if (inside.z < 0.0) left *= 1.0 - 0.55 * exp(-dot(aside, aside) / (soft * soft)) * exp(-5.0 * above);
+      vec2 aside = max(abs(inside.xy) - halves[i].xy, 0.0) / (0.03 + 0.6 * above);
+      float fall = dot(aside, aside) + 5.0 * above;
+      if (inside.z < 0.0 && fall < 4.0) left *= 1.0 - 0.55 * exp(-fall);
     }
     return left;
   }
@@ -117,7 +117,7 @@ function surface(defines, { opacity = 1, tint = 0 } = {}) {
       aim: { value: new THREE.Vector3() },
       clearing: { value: 0 },
       feet: { value: 0 },
-      near: { value: 0 },
+      shaded: { value: new THREE.Vector4() },
       casters: { value: 0 },
       intoCaster: { value: Array.from({ length: CASTERS }, () => new THREE.Matrix4()) },
       halves: { value: Array.from({ length: CASTERS }, () => new THREE.Vector3()) },
@@ -132,7 +132,7 @@ export const translucent = () => surface({}, { opacity: 0.45, tint: 0.6 });
 
 /**
  * Ground has squares that are fixed to the world, so that motion is seen on it, and is darker below the boxes of
- * `casters` within `near` of `aim`. Three of four pixels are left out of what rises above `feet` within the radius
+ * `casters` within `shaded`, from least to greatest x and y. Three of four pixels are left out of what rises above `feet` within the radius
  * `clearing` around the line to `aim`, fewer near its rim, all [m].
  */
 export const squared = () => surface({ SQUARES: SQUARE.toFixed(3) });

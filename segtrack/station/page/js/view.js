@@ -18,6 +18,12 @@ const PATIENCE = { coarser: 20, finer: 300 };
 const HIDDEN = 500; // A frame that takes longer was not drawn slowly, but not at all [ms]
 const RATIOS = [0.5, 0.75, 1, 1.5];
 
+const SOFT = 0.12; // Reach of shades beyond what casts them [m]
+const ORIGIN = new THREE.Vector3();
+const size = new THREE.Vector3();
+const box = new THREE.Box3();
+const around = new THREE.Box3();
+
 export class View {
   /**
    * @param {HTMLCanvasElement} canvas Fills its parent.
@@ -144,14 +150,17 @@ export class View {
 
   /** Shade the ground below the vehicle, so that it is seen how high above it each link is. */
   shade() {
-    const { casters, intoCaster, halves, near } = this.ground.material.uniforms;
+    const { casters, intoCaster, halves, shaded } = this.ground.material.uniforms;
     casters.value = this.casters.length;
-    near.value = 2 * this.cameras.reach;
+    around.makeEmpty();
     this.casters.forEach(({ link, middle, half }, i) => {
       const frame = intoCaster.value[i].makeTranslation(middle.x, middle.y, middle.z).premultiply(link.matrix);
+      around.union(box.setFromCenterAndSize(ORIGIN, size.copy(half).multiplyScalar(2)).applyMatrix4(frame));
       frame.invert();
       halves.value[i].copy(half);
     });
+    around.expandByScalar(SOFT);
+    shaded.value.set(around.min.x, around.min.y, around.max.x, around.max.y);
   }
 
   /** Draw coarser where frames take long, and finer again: `interval` is from a frame to the next [ms]. */
