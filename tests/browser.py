@@ -7,8 +7,12 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from playwright import sync_api
 
 FLAGS = (
     "--headless=new",
@@ -22,18 +26,17 @@ FLAGS = (
 PADS = "window.pads = []; navigator.getGamepads = () => window.pads;"
 """Replaces the gamepads of a page by `window.pads`."""
 
-sync_api = pytest.importorskip(
-    "playwright.sync_api", reason='needs playwright: pip install "segtrack[browser]"'
-)
-
 
 @contextmanager
 def chromium() -> Iterator[sync_api.Browser]:
     """A browser; $CHROMIUM names one that is not on the path."""
+    driver = pytest.importorskip(
+        "playwright.sync_api", reason='needs playwright: pip install "segtrack[browser]"'
+    )
     executable = os.environ.get("CHROMIUM") or shutil.which("chromium")
     if executable is None:
         pytest.skip("needs Chromium: apt install chromium, or $CHROMIUM with its path")
-    with sync_api.sync_playwright() as playwright:
+    with driver.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         try:
             yield browser
