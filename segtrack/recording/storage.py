@@ -92,7 +92,7 @@ def compact(path: Path) -> None:
 
 
 def compact_gently(path: Path) -> None:
-    """Compress a recording in time that nothing else wants, as a process of its own; what is not whole stays."""
+    """Compress a recording in time that nothing else wants, in a process of its own, unless it is damaged."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The one that began it waits for it.
     os.nice(19)
     with suppress(SegtrackError):

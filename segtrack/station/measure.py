@@ -7,19 +7,21 @@ import json
 import multiprocessing
 import time
 import urllib.request
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import psutil
 from websockets.asyncio.client import ClientConnection, connect
 
+from segtrack.errors import NotReadyError
 from segtrack.station import protocol
-from segtrack.station.protocol import ControlsMessage, StateMessage
+from segtrack.station.protocol import ClientMessage, ControlsMessage, StateMessage
 from segtrack.station.serve import Station, StationOptions, listen
 
 _COMMAND_PERIOD = 0.02
@@ -131,6 +133,8 @@ async def _measure(
         await _phase(driver, 1.0)
         seen, share_4 = await _timed_phase(driver, 2 * seconds / 3, server)
         grown = server.memory_info().rss + simulation.memory_info().rss - memory
+        instructor = await open_sockets.enter_async_context(_client(address, "instructor"))
+        options = [row async for row in _options(driver, instructor, link, seconds / 20)]
 
     passed = seen.server[-1] - seen.server[0]
     simulated = seen.simulated[-1] - seen.simulated[0]
@@ -146,7 +150,69 @@ async def _measure(
         Measured("late ticks, 4 clients", 100 * seen.late, 0.1, "%", seen.late < 1e-3),
         Measured("memory gained by both processes", grown / 2**20, 50.0, "MB", grown < 50 * 2**20),
         Measured("clock's drift", drift, 20.0, "ms", drift < 20.0),
+        *options,
     ]
+
+
+async def _options(
+    driver: ClientConnection, instructor: ClientConnection, link: str, seconds: float
+) -> AsyncIterator[Measured]:
+    """Choose what the page offers, one after another, then all of it; yields the pace with each."""
+    await driver.send(protocol.RunRequest(action="stop").model_dump_json())
+    status = await _status(instructor, lambda status: status["run"] == "stopped" and status["recordings"])
+    looking = asyncio.create_task(_look_on(instructor))
+    worse = protocol.LinkQuality(delay=0.1, jitter=0.05, loss=0.1, rate=20.0)
+    options: dict[str, tuple[ClientConnection, ClientMessage, ClientMessage | None]] = {
+        "a trial": (driver, protocol.TrialRequest(action="begin", repetitions=30), None),
+        "a ghost": (instructor, protocol.GhostRequest(recording=status["recordings"][0]), None),
+        "loads": (driver, protocol.ViewRequest(contacts=True), protocol.ViewRequest(contacts=False)),
+        "a degraded link": (
+            instructor,
+            protocol.LinkRequest(client=status["driver"], video=worse, command=worse),
+            protocol.LinkRequest(client=status["driver"]),
+        ),
+    }
+    for name, (client, choose, leave) in options.items():
+        await client.send(choose.model_dump_json())
+        yield await _factor(driver, f"real-time factor with {name}", seconds)
+        if leave is not None:
+            await client.send(leave.model_dump_json())
+    reading = asyncio.create_task(_read_reports(link))
+    yield await _factor(driver, "real-time factor with the class's page", seconds)
+    for client, choose, _ in options.values():
+        await client.send(choose.model_dump_json())
+    yield await _factor(driver, "real-time factor with all of it", seconds)
+    await _cancel(reading)
+    await _cancel(looking)
+
+
+async def _factor(driver: ClientConnection, what: str, seconds: float) -> Measured:
+    """Drive for a while, and return simulated over elapsed time, without what it takes to begin."""
+    await _phase(driver, 1.0)
+    seen = await _phase(driver, max(seconds, 1.0))
+    factor = (seen.simulated[-1] - seen.simulated[0]) / (seen.server[-1] - seen.server[0])
+    return Measured(what, factor, 1.0, "-", abs(factor - 1) < 0.01)
+
+
+async def _status(socket: ClientConnection, wanted: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """Wait for a status of a kind."""
+
+    async def read() -> dict[str, Any]:
+        async for message in socket:
+            status = json.loads(message) if isinstance(message, str) else {}
+            if status.get("type") == "status" and wanted(status):
+                return status
+        raise NotReadyError("measure the station", "it closed the connection")
+
+    return await asyncio.wait_for(read(), _PATIENCE)
+
+
+async def _read_reports(link: str) -> None:
+    """Load the pages of reports and of the class again and again."""
+    while True:
+        for path in ("/station/report", "/station/class", "/station/class.csv", "/station/class.pdf"):
+            await asyncio.to_thread(lambda path=path: urllib.request.urlopen(link + path).read())
+            await asyncio.sleep(0.25)
 
 
 @asynccontextmanager
