@@ -12,7 +12,7 @@ The bindings are in `bindings`. Four rules keep a vehicle from running away:
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,6 +33,7 @@ class HeldInputs(Protocol):
         keys: Keys that are down, by `KeyboardEvent.code`.
         touch: Sticks on a touch screen, as `axes` (4,).
         dead_man: A finger is on the touch screen's sticks.
+        touch_flippers: Names of the flippers that the touch screen's stick moves; all if there are none.
     """
 
     @property
@@ -45,6 +46,8 @@ class HeldInputs(Protocol):
     def touch(self) -> tuple[float, ...]: ...  # noqa: D102
     @property
     def dead_man(self) -> bool: ...  # noqa: D102
+    @property
+    def touch_flippers(self) -> Collection[str]: ...  # noqa: D102
 
 
 def _clip(value: float) -> float:
@@ -60,6 +63,7 @@ class Controls:
     keys: frozenset[str] = frozenset()
     touch: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
     dead_man: bool = False
+    touch_flippers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Check and clip.
@@ -196,13 +200,14 @@ class InputMapper:
             self.mode = "belts" if self.mode == "twist" else "twist"
 
         held = pad if Action.DEAD_MAN in pad else frozenset()
-        sticks = [self._sticks(controls.axes)] if held else []
-        sticks += [self._sticks(controls.touch)] if controls.dead_man else []
+        pad_stick = self._sticks(controls.axes) if held else {}
+        touch_stick = self._sticks(controls.touch) if controls.dead_man else {}
         if self._waits and not (self._stopped or held or keys - {Action.RELEASE} or controls.dead_man):
             self._waits = False
         if self._waits:
             held = keys = frozenset()
-            sticks = []
+            pad_stick = touch_stick = {}
+        sticks = (pad_stick, touch_stick)
         self._forward = self._ramp(self._forward, _sign(keys, Action.FORWARD, Action.BACKWARD), dt)
         self._turn = self._ramp(self._turn, _sign(keys, Action.TURN_RIGHT, Action.TURN_LEFT), dt)
         sides = [
@@ -214,7 +219,10 @@ class InputMapper:
             *((-stick.get(StickAxis.LEFT, 0.0), -stick.get(StickAxis.RIGHT, 0.0)) for stick in sticks),
         ]
         flatten = Action.FLATTEN in held | keys and bool(self._flippers)
-        speeds = dict.fromkeys(self._flippers, 0.0) if flatten else self._flipper_speeds(held, keys, sticks)
+        speeds = dict.fromkeys(self._flippers, 0.0)
+        if not flatten:
+            by_touch = -touch_stick.get(StickAxis.FLIPPERS, 0.0)
+            speeds = self._flipper_speeds(held, keys, pad_stick, by_touch, controls.touch_flippers)
         left, right = (self.top_speed * _clip(sum(side)) for side in zip(*sides, strict=True))
         return Command(left, right, speeds, flatten)
 
@@ -239,17 +247,26 @@ class InputMapper:
         return left / excess, right / excess
 
     def _flipper_speeds(
-        self, held: frozenset[Action], keys: frozenset[Action], sticks: list[dict[StickAxis, float]]
+        self,
+        held: frozenset[Action],
+        keys: frozenset[Action],
+        pad_stick: Mapping[StickAxis, float],
+        by_touch: float,
+        touched: Collection[str],
     ) -> dict[str, float]:
-        """Return speeds by flipper [rad/s]."""
+        """Return speeds by flipper [rad/s]; the touch screen's stick moves those that are touched, or all."""
         front, rear = Action.CHOOSE_FRONT in held, Action.CHOOSE_REAR in held
         chosen = {"front": front or not rear, "rear": rear or not front}
-        by_pad = _sign(held, Action.RAISE, Action.LOWER) - sum(s.get(StickAxis.FLIPPERS, 0.0) for s in sticks)
+        by_pad = _sign(held, Action.RAISE, Action.LOWER) - pad_stick.get(StickAxis.FLIPPERS, 0.0)
         effect = {
             "front": _sign(keys, Action.RAISE_FRONT, Action.LOWER_FRONT) + by_pad * chosen["front"],
             "rear": _sign(keys, Action.RAISE_REAR, Action.LOWER_REAR) + by_pad * chosen["rear"],
         }
-        return {name: fastest * _clip(effect[tip]) for name, (tip, fastest) in self._flippers.items()}
+        wanted = [name for name in self._flippers if name in touched] or self._flippers
+        return {
+            name: fastest * _clip(effect[tip] + by_touch * (name in wanted))
+            for name, (tip, fastest) in self._flippers.items()
+        }
 
 
 def _sign(actions: frozenset[Action], up: Action, down: Action) -> int:

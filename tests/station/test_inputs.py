@@ -1,6 +1,7 @@
 """An operator's controls as commands: closed forms, and what must never move a vehicle."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -107,6 +108,22 @@ def test_pad_moves_nothing_without_its_dead_man(buttons):
 def test_touch_moves_nothing_without_a_finger():
     assert mapper().update(touch(0, -1, 0, -1), DT) == Command(TOP, TOP, flippers(1, 1))
     assert mapper().update(touch(0, -1, 0, -1, finger=False), DT) == REST
+
+
+@pytest.mark.parametrize(
+    ("names", "moved"),
+    [
+        ((), tuple(QUINCE.flippers)),
+        (("front_left",), ("front_left",)),
+        (("front_left", "rear_right"), ("front_left", "rear_right")),
+        (("arm",), tuple(QUINCE.flippers)),
+    ],
+)
+def test_the_touch_stick_moves_the_flippers_that_are_touched(names, moved):
+    held = Controls(touch=(0, 0, 0, -1), dead_man=True, touch_flippers=names)
+    speeds = mapper().update(held, DT).flipper_speeds
+    assert tuple(name for name, speed in speeds.items() if speed > 0) == tuple(moved)
+    assert not any(mapper().update(replace(held, dead_man=False), DT).flipper_speeds.values())
 
 
 @pytest.mark.parametrize(

@@ -225,3 +225,21 @@ def test_the_first_lesson_is_passed_by_doing_what_it_says(browser, tmp_path):
         page.goto(f"{url}/station/class")
         assert "passed" in page.locator("tbody").last.text_content()
         assert not page.complaints
+
+
+def test_each_flipper_is_chosen_by_touch(browser, station):
+    page = open_page(browser, station, viewport=TABLET, has_touch=True)
+    page.evaluate(f"{STATION}.touch = true")
+    plan = page.locator(".st-plan button")
+    assert plan.count() == 4
+    for flipper in (page.get_by_label("front_left"), page.get_by_label("rear_right")):
+        flipper.tap()
+    until(lambda: station.controls.touch_flippers == ("front_left", "rear_right"))
+    page.get_by_label("front_left").tap()
+    until(lambda: station.controls.touch_flippers == ("rear_right",))
+    assert page.evaluate(LAYOUT) == {"faint": [], "cut": [], "outside": [], "overlaps": False}
+    boxes = [plan.nth(i).bounding_box() for i in range(4)]
+    stick = page.locator(".st-stick-right").bounding_box()
+    assert all(box["width"] >= 44 and box["height"] >= 44 for box in boxes)
+    assert all(box["x"] + box["width"] <= stick["x"] for box in boxes)
+    assert not page.complaints

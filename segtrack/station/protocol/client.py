@@ -47,6 +47,7 @@ class ControlsMessage(_Message):
         keys: `KeyboardEvent.code` of each key that is down.
         touch: Touch sticks, left x, y, right x, y, as `axes`.
         dead_man: True while a finger is on the touch screen's sticks.
+        touch_flippers: Names of the flippers that the touch stick moves; all if there are none.
         visible: True while the page is seen and has the focus; if not, belts stop.
         delay: Time from controls to the picture of what they did, as the client saw it last [ms].
     """
@@ -59,6 +60,7 @@ class ControlsMessage(_Message):
     keys: Annotated[tuple[_Key, ...], Field(max_length=16)]
     touch: tuple[_Axis, _Axis, _Axis, _Axis]
     dead_man: bool
+    touch_flippers: Annotated[tuple[_Name, ...], Field(max_length=16)] = ()
     visible: bool
     delay: Annotated[float, Field(ge=0.0, le=1e6)] | None = None
 

@@ -19,6 +19,7 @@ export class Inputs {
     Object.assign(this, { send, tell, mayStop, active: false, seq: 0, keys: new Set(), pad: new Pad() });
     this.touch = [0, 0, 0, 0];
     this.fingers = [false, false];
+    this.flippers = []; // Names of those that the touch stick moves; all if there are none
     this.since = 0;
     this.delay = null; // From controls to the picture of what they did, as it was drawn last [ms]
     this.told = "";
@@ -104,6 +105,7 @@ export class Inputs {
       keys: seen ? [...this.keys] : [],
       touch: seen ? [...this.touch] : [0, 0, 0, 0],
       dead_man: seen && this.fingers.includes(true),
+      touch_flippers: this.flippers,
       visible: seen,
       delay: this.delay,
     };

@@ -2,6 +2,7 @@
 
 import { bannerOf } from "segtrack-station/banner.js";
 import { VIEWS } from "segtrack-station/cameras.js";
+import { FlipperPlan } from "segtrack-station/flippers.js";
 import { HUD, Hud } from "segtrack-station/hud.js";
 import { Inputs } from "segtrack-station/inputs.js";
 import { learnLayout } from "segtrack-station/keyboard.js";
@@ -31,7 +32,7 @@ const keep = (name, value) => localStorage.setItem(`segtrack-${name}`, value);
 
 export default {
   components: {
-    EntryDialog, ExercisesPanel, HelpPanel, InstructorPanel, LessonCard, ReplayPanel, SetupPanel, TouchStick, TrialCard,
+    EntryDialog, ExercisesPanel, FlipperPlan, HelpPanel, InstructorPanel, LessonCard, ReplayPanel, SetupPanel, TouchStick, TrialCard,
     TrialPanel,
   },
   props: { bindings: Array, words: Object },
@@ -72,6 +73,7 @@ export default {
         <template v-if="touch">
           <touch-stick class="st-stick-left" :label="t('drive')" @move="(x, y, held) => stick(0, x, y, held)"/>
           <touch-stick class="st-stick-right" :label="t('flippers')" @move="(x, y, held) => stick(1, x, y, held)"/>
+          <flipper-plan v-if="flippers.length > 1" :key="flippers.join()" :flippers="flippers" @choose="(names) => (inputs.flippers = names)"/>
         </template>
         <button v-if="mayRun && stopped" class="st-release" @click="stop(false)">{{ t('Release stop') }}</button>
         <lesson-card v-if="lesson" :step="lesson.step" :number="lesson.number" :count="lesson.steps.length" :device="device"
@@ -132,6 +134,7 @@ export default {
       connection: "connecting",
       reasons: { hidden: false, blurred: false, padLost: false, pad: "" },
       title: "",
+      flippers: [],
       said: "",
       refused: false,
       report: null,
@@ -314,6 +317,9 @@ export default {
       this.view.setScene(scene);
       this.hud.setScene(scene.readings, this.view.vehicle);
       this.title = scene.course.title;
+      const angles = scene.readings.filter((reading) => reading.endsWith(" angle [rad]"));
+      this.flippers = angles.map((reading) => reading.split(" ")[0]);
+      this.inputs.flippers = [];
     },
     setStatus(status) {
       if (status.message && status.message !== this.status?.message) this.say(status.message, false);
