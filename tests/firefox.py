@@ -92,12 +92,15 @@ class Page:
         self.complaints = browser.complaints.setdefault(self.id, [])
         self.send("browsingContext.setViewport", viewport=LAPTOP)
         if not browser.draws:
-            script = {"functionDeclaration": NOTHING_DRAWN, "contexts": [self.id]}
-            browser.send("script.addPreloadScript", **script)
+            self.before_scripts(NOTHING_DRAWN)
 
     def send(self, method: str, **parameters: Any) -> Any:
         """The answer to a command about the tab."""
         return self._browser.send(method, context=self.id, **parameters)
+
+    def before_scripts(self, function: str) -> None:
+        """Let what is loaded from now on begin with a function of JavaScript."""
+        self._browser.send("script.addPreloadScript", functionDeclaration=function, contexts=[self.id])
 
     def goto(self, url: str) -> None:
         self.send("browsingContext.navigate", url=url, wait="complete")

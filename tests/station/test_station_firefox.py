@@ -89,6 +89,20 @@ def test_the_page_draws_the_course_and_the_vehicle(page, browser):
     until(drawn, 20)
 
 
+def test_a_browser_that_draws_no_webgl_is_told_so_and_drives_nothing(browser, station, driver_page):
+    driving = station.driver
+    page = Page(browser)
+    page.before_scripts("() => { HTMLCanvasElement.prototype.getContext = () => null; }")
+    page.goto(station.url)
+    says(page, "No picture")
+    assert page.text(".st-entry") is None
+    assert page.evaluate(f"{STATION}.connect === undefined") and station.driver == driving
+    page.click("button", "Dark")
+    page.wait(f"{STATION}.dark")
+    assert all("WebGL" in complaint for complaint in page.complaints), page.complaints
+    page.close()
+
+
 def test_a_key_drives_and_its_release_stops(page, station):
     page.key("KeyW", "keyDown")
     until_keys(station, "KeyW")

@@ -6,12 +6,13 @@ import { FLAG } from "./state.js";
 /**
  * The banner's words and kind; the first of what follows that is so.
  *
- * @param {object} now client, its id; connection, reasons {hidden, blurred, padLost, pad}, flags, status, or null before there is one.
+ * @param {object} now blind, whether the browser draws nothing; client, its id; connection, reasons {hidden, blurred, padLost, pad}, flags, status, or null before there is one.
  * @returns {{kind: string, title: string, detail: string}} Kinds are good, wait, look and stop.
  */
-export function bannerOf({ connection, reasons, flags, status, client }) {
+export function bannerOf({ blind, connection, reasons, flags, status, client }) {
   const say = (kind, title, detail = "") => ({ kind, title, detail });
   const has = (flag) => (flags & flag) !== 0;
+  if (blind) return say("stop", t("No picture"), t("Switch on graphics in the browser: WebGL 2."));
   if (connection === "lost") return say("stop", t("No connection"), t("Belts stop by themselves. Connecting again …"));
   if (connection === "connecting" || !status) return say("wait", t("Connecting …"));
   if (has(FLAG.eStop)) return say("stop", t("Emergency stop"), t("Release it, then let go of everything."));

@@ -139,6 +139,7 @@ export default {
       refused: false,
       report: null,
       legend: "",
+      blind: false,
     };
   },
 
@@ -216,7 +217,12 @@ export default {
   mounted() {
     this.state = null;
     this.dirty = false;
-    this.view = new View(this.$refs.canvas, this.redraw);
+    try {
+      this.view = new View(this.$refs.canvas, this.redraw);
+    } catch {
+      Object.assign(this, { blind: true, entering: false }); // Nobody drives what is not seen.
+      return;
+    }
     this.hud = new Hud(this.$el.querySelector(".st-hud"));
     this.inputs = new Inputs(this.send, (reasons) => (this.reasons = reasons), () => this.role !== "onlooker");
     const scheme = matchMedia("(prefers-color-scheme: dark)");
@@ -232,8 +238,8 @@ export default {
 
   beforeUnmount() {
     this.connect?.close();
-    this.inputs.close();
-    this.view.close();
+    this.inputs?.close();
+    this.view?.close();
   },
 
   methods: {
@@ -376,14 +382,14 @@ export default {
     showViews() {
       keep("view", this.main);
       keep("inset", this.inset ?? "");
-      this.view.show(this.main, this.inset);
+      this.view?.show(this.main, this.inset);
       this.redraw();
     },
     setDark(dark, chosen = true) {
       this.dark = dark;
       if (chosen) keep("theme", dark ? "dark" : "light");
       Quasar.Dark.set(dark);
-      this.view.setDark(dark);
+      this.view?.setDark(dark);
       this.redraw();
     },
   },
