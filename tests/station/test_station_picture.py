@@ -1,4 +1,4 @@
-"""What the picture and the instruments tell a driver: gates, height above the ground, tilt and slip."""
+"""What picture, instruments and sounds tell a driver: gates, height, tilt, slip and impacts."""
 
 import pytest
 
@@ -97,3 +97,65 @@ WARNING = f"""([tilt, slip, command, seconds]) => {{
 )
 def test_tilt_and_slip_are_told_in_words_and_not_by_chance(page, so, told):
     assert page.evaluate(WARNING, so) == told
+
+
+HEARD = f"""async ([speed, force, slip, jolt, flags, seconds]) => {{
+  const {{ heardOf }} = await import("segtrack-station/sound.js");
+  const {{ hud, state }} = {STATION};
+  const readings = new Float32Array(state.readings);
+  for (const side of ["left", "right"]) for (const belt of hud.index[side].all) {{
+    readings[belt.speed] = readings[belt.command] = speed;
+    readings[belt.force] = force;
+    readings[belt.slip] = slip;
+  }}
+  let before = null, heard;
+  [0, 0, jolt * seconds ** 2].reduce((place, moved, i) => {{
+    const pose = new Float32Array(state.pose);
+    pose[2] = place + moved;
+    const now = {{ ...state, readings, pose, flags, time: i * seconds, realTimeFactor: 1 }};
+    heard = heardOf(now, before, hud.index);
+    before = {{ scene: now.scene, time: now.time, pose, heard }};
+    return pose[2];
+  }}, 0);
+  return heard;
+}}"""
+
+
+def test_motors_slip_and_impacts_are_heard_and_nothing_in_a_stop_or_after_a_gap(page):
+    def heard(speed=0.0, force=0.0, slip=0.0, jolt=0.0, flags=0, seconds=1 / 32):
+        return page.evaluate(HEARD, [speed, force, slip, jolt, flags, seconds])
+
+    rest, slow, fast = heard(), heard(0.2, 20), heard(0.5, 60)
+    assert (rest["hum"], rest["slip"], rest["impact"]) == (0, 0, 0)
+    assert 0 < slow["hum"] < fast["hum"] <= 1 and rest["pitch"] < slow["pitch"] < fast["pitch"]
+    assert heard(0.3, 20, slip=0.2)["slip"] == 0 < heard(0.3, 20, slip=-0.6)["slip"] < 1
+    assert heard(jolt=4)["impact"] == 0 < heard(jolt=12)["impact"] < heard(jolt=100)["impact"] == 1
+    assert heard(0.5, 60, 0.9, 100, flags=1) == heard(flags=1)
+    assert heard(jolt=100, seconds=0.5)["impact"] == 0
+
+
+SPY = """() => {
+  window.spied = { gains: [], rumbles: [] };
+  const { AudioParam } = window;
+  AudioParam.prototype.setTargetAtTime = function (value) { window.spied.gains.push(value); return this; };
+  const playEffect = (kind, effect) => { window.spied.rumbles.push({ kind, ...effect }); };
+  const buttons = Array.from({ length: 17 }, () => ({ pressed: false, value: 0 }));
+  const axes = [0, 0, 0, 0];
+  const pad = { id: "pad", index: 0, connected: true, mapping: "standard", axes, buttons };
+  window.pads = [{ ...pad, vibrationActuator: { playEffect } }];
+}"""
+
+
+def test_sound_begins_with_a_key_is_off_by_another_and_an_impact_shakes_the_pad(page):
+    page.evaluate(SPY)
+    page.keyboard.press("KeyL")
+    page.wait_for_function("window.spied.gains.length > 4")
+    page.evaluate(f"{STATION}.sound.thump(0.8, 1)")
+    rumble = page.evaluate("window.spied.rumbles[0]")
+    assert rumble == {"kind": "dual-rumble", "duration": 120, "strongMagnitude": 0.8, "weakMagnitude": 0.4}
+    page.keyboard.press("KeyM")
+    page.wait_for_function("window.spied.gains.slice(-2).every((gain) => gain === 0)")
+    assert page.get_by_label("Sound and rumble").get_attribute("aria-pressed") == "false"
+    assert page.evaluate("localStorage.getItem('segtrack-sound')") == "off"
+    page.keyboard.press("KeyM")
+    page.wait_for_function("localStorage.getItem('segtrack-sound') === 'on'")

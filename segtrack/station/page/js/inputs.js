@@ -5,6 +5,7 @@ import { Pad } from "./pad.js";
 const PERIOD = 20; // [ms]
 const MAX_KEYS = 16;
 const STOP = "Space"; // Stops for who does not drive; a driver's keys are mapped by the station.
+export const SOUND_KEY = "KeyM"; // The page's own, as no action of the vehicle is
 const TYPED_INTO = "input, textarea, select, [contenteditable], [role=listbox], [role=slider]";
 const SCROLLING = /^(Arrow|Page|Home|End|Space)/;
 
@@ -14,9 +15,10 @@ export class Inputs {
    * @param {(reasons: object) => void} tell Called with {hidden, blurred, padLost, pad}, the last its name, when one
    *   changes.
    * @param {() => boolean} mayStop Whether the client may stop what another one drives.
+   * @param {() => void} onSound Called when the key that turns sound on and off is pressed.
    */
-  constructor(send, tell, mayStop) {
-    Object.assign(this, { send, tell, mayStop, active: false, seq: 0, keys: new Set(), pad: new Pad() });
+  constructor(send, tell, mayStop, onSound) {
+    Object.assign(this, { send, tell, mayStop, onSound, active: false, seq: 0, keys: new Set(), pad: new Pad() });
     this.touch = [0, 0, 0, 0];
     this.fingers = [false, false];
     this.flippers = []; // Names of those that the touch stick moves; all if there are none
@@ -28,6 +30,9 @@ export class Inputs {
     };
     this.listening = new AbortController();
     on(window, ["keydown"], (event) => this.keyDown(event));
+    on(window, ["keydown"], (event) => {
+      if (event.code === SOUND_KEY && !event.repeat && !isTypedInto(event.target) && !event.ctrlKey) this.onSound();
+    });
     on(window, ["keyup"], (event) => this.keyUp(event));
     on(document, ["click", "keyup"], blurIfDone);
     on(window, ["blur", "focus", "pagehide"], () => this.neutral());

@@ -19,6 +19,7 @@ import { SetupPanel } from "segtrack-station/panels/setup.js";
 import { TrialPanel } from "segtrack-station/panels/trial.js";
 import { Connection } from "segtrack-station/socket.js";
 import { FLAG } from "segtrack-station/state.js";
+import { Sound } from "segtrack-station/sound.js";
 import { TouchStick } from "segtrack-station/sticks.js";
 import { View } from "segtrack-station/view.js";
 
@@ -56,6 +57,8 @@ export default {
             :label="t('Loads')" :title="t('Contact loads as arrows')" @click="contacts = !contacts"/>
           <q-btn flat round :icon="dark ? 'light_mode' : 'dark_mode'" :aria-label="t(dark ? 'Light' : 'Dark')"
             @click="setDark(!dark)"/>
+          <q-btn flat round :icon="sounds ? 'volume_up' : 'volume_off'" :aria-label="t('Sound and rumble')" :aria-pressed="sounds"
+            @click="toggleSound"/>
           <q-btn flat round icon="translate" :aria-label="t('Language')"><q-menu no-refocus><q-list dense>
             <q-item v-for="(name, code) in languages" :key="code" clickable v-close-popup :active="code === language()"
               :lang="code" @click="chooseLanguage(code)"><q-item-section>{{ name }}</q-item-section></q-item>
@@ -135,6 +138,7 @@ export default {
       reasons: { hidden: false, blurred: false, padLost: false, pad: "" },
       title: "",
       flippers: [],
+      sounds: true,
       said: "",
       refused: false,
       report: null,
@@ -224,7 +228,11 @@ export default {
       return;
     }
     this.hud = new Hud(this.$el.querySelector(".st-hud"));
-    this.inputs = new Inputs(this.send, (reasons) => (this.reasons = reasons), () => this.role !== "onlooker");
+    const mayStop = () => this.role !== "onlooker";
+    this.inputs = new Inputs(this.send, (reasons) => (this.reasons = reasons), mayStop, this.toggleSound);
+    this.sound = new Sound(() => this.inputs.pad.pad);
+    this.sounds = this.sound.on;
+    document.addEventListener("visibilitychange", this.hush);
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     const chosen = kept("theme", null);
     this.setDark(chosen === null ? scheme.matches : chosen === "dark", false);
@@ -238,6 +246,8 @@ export default {
 
   beforeUnmount() {
     this.connect?.close();
+    document.removeEventListener("visibilitychange", this.hush);
+    this.sound?.close();
     this.inputs?.close();
     this.view?.close();
   },
@@ -299,7 +309,14 @@ export default {
       keep("name", name);
       this.connect.socket.close();
     },
+    toggleSound() {
+      this.sounds = this.sound.toggle();
+    },
+    hush() {
+      this.sound.hush();
+    },
     changed(connection) {
+      if (connection === "lost") this.sound.hush();
       this.connection = connection;
       this.redraw();
     },
@@ -357,6 +374,7 @@ export default {
       const { legend, full } = this.view.arrows;
       this.legend = legend && t("longest arrow {force} N", { force: full });
       this.hud.update(state, this.extra(state));
+      this.sound.hear(state, this.hud.index);
       this.look(state);
       requestAnimationFrame((next) => this.view.adapt(next - time));
       this.$el.dispatchEvent(new CustomEvent("drawn", { detail: { ...state, drawn: performance.now() } }));

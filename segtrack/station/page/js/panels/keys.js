@@ -1,5 +1,6 @@
 /** The panel of keys, buttons and sticks. */
 
+import { SOUND_KEY } from "../inputs.js";
 import { labelOf } from "../keyboard.js";
 import { nameOf, t } from "../language.js";
 
@@ -10,12 +11,15 @@ export const HelpPanel = {
       <p class="st-hint">{{ t('Keys act only outside text fields and lists: click the picture to drive on.') }}</p>
       <template v-for="device in devices" :key="device">
         <h3>{{ t(device) }}</h3>
-        <dl class="st-keys"><div v-for="row in bindings.filter((row) => row.device === device)" :key="row.inputs + row.action">
+        <dl class="st-keys"><div v-for="row in rows.filter((row) => row.device === device)" :key="row.inputs + row.action">
           <dt>{{ row.inputs.map(device === 'keyboard' ? labelOf : nameOf).join(', ') }}</dt><dd>{{ t(row.action) }}</dd></div></dl>
       </template>
     </div>`,
   methods: { labelOf, nameOf, t },
   computed: {
+    rows() {
+      return [...this.bindings, { device: "keyboard", inputs: [SOUND_KEY], action: "sound and rumble on or off" }];
+    },
     devices() {
       return [...new Set(this.bindings.map(({ device }) => device))];
     },
