@@ -104,7 +104,7 @@ export default {
           @send="send" @role="comeAs" @name="callMe"/>
         <replay-panel v-if="tab === 'replay'" :recordings="status.recordings" :replay="status.replay"
           :may-change="mayRun" :instructor="instructor" @send="send"/>
-        <help-panel v-if="tab === 'keys'" :bindings="bindings"/>
+        <help-panel v-if="tab === 'keys'" :bindings="bindings" :pad="rawPad()"/>
       </aside>
       <entry-dialog v-if="entering" :kept="name" :role="role" :refused="turnedAway" @enter="enter"/>
     </div>`,
@@ -308,6 +308,10 @@ export default {
       this.name = name;
       keep("name", name);
       this.connect.socket.close();
+    },
+    /** The pad as it is, without Vue's proxies. */
+    rawPad() {
+      return Vue.markRaw(this.inputs.pad);
     },
     toggleSound() {
       this.sounds = this.sound.toggle();

@@ -3,9 +3,11 @@
 import { SOUND_KEY } from "../inputs.js";
 import { labelOf } from "../keyboard.js";
 import { nameOf, t } from "../language.js";
+import { PadPanel } from "./padmap.js";
 
 export const HelpPanel = {
-  props: { bindings: Array },
+  components: { PadPanel },
+  props: { bindings: Array, pad: Object },
   template: `
     <div class="st-form">
       <p class="st-hint">{{ t('Keys act only outside text fields and lists: click the picture to drive on.') }}</p>
@@ -14,6 +16,7 @@ export const HelpPanel = {
         <dl class="st-keys"><div v-for="row in rows.filter((row) => row.device === device)" :key="row.inputs + row.action">
           <dt>{{ row.inputs.map(device === 'keyboard' ? labelOf : nameOf).join(', ') }}</dt><dd>{{ t(row.action) }}</dd></div></dl>
       </template>
+      <pad-panel v-if="pad" :pad="pad"/>
     </div>`,
   methods: { labelOf, nameOf, t },
   computed: {

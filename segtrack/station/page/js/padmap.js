@@ -1,0 +1,134 @@
+/** Maps of gamepads: what the axes and buttons of any pad are in the W3C standard layout, found by moving them. */
+
+/** What is asked for, in this order: an axis of the standard layout by its positive direction, or a button. */
+export const FUNCTIONS = [
+  { name: "left stick right", axis: 0 },
+  { name: "left stick down", axis: 1 },
+  { name: "right stick right", axis: 2 },
+  { name: "right stick down", axis: 3 },
+  { name: "A", button: 0 },
+  { name: "B", button: 1 },
+  { name: "LB", button: 4 },
+  { name: "RB", button: 5 },
+  { name: "LT", button: 6 },
+  { name: "RT", button: 7 },
+  { name: "Back", button: 8 },
+  { name: "Start", button: 9 },
+  { name: "D-pad up", button: 12 },
+  { name: "D-pad down", button: 13 },
+];
+const [STOP, LEFT_TRIGGER, RIGHT_TRIGGER] = [1, 6, 7]; // Buttons of the emergency stop and the dead-man
+const BUTTONS = 17;
+const MOVED = 0.5; // Of an axis from its rest
+const STILL = 0.25;
+const HELD = 4; // Readings for which something is held until it is believed
+const BEYOND = 1.2; // A hat rests outside of what axes reach
+const ALIKE = 0.1; // Of a hat's values in one direction
+const keyOf = ({ id }) => `segtrack-pad-${id}`;
+
+/** The map that was kept for a pad; null for none, or one that is damaged. */
+export function keptMap(pad) {
+  try {
+    const map = JSON.parse(localStorage.getItem(keyOf(pad)));
+    return Array.isArray(map) && map.length === FUNCTIONS.length && map.every(isSource) && isSafe(map) ? map : null;
+  } catch {
+    return null;
+  }
+}
+
+export const keepMap = (pad, map) => localStorage.setItem(keyOf(pad), JSON.stringify(map));
+export const forgetMap = (pad) => localStorage.removeItem(keyOf(pad));
+
+const isSource = (source) =>
+  source === null ||
+  Number.isInteger(source.button) ||
+  (Number.isInteger(source.axis) && [source.rest, source.reach].every(Number.isFinite) && source.reach !== source.rest);
+
+const sourceOf = (map, button) => map[FUNCTIONS.findIndex((wanted) => wanted.button === button)];
+
+/** Whether a map has the emergency stop, and a dead-man to hold. */
+export const isSafe = (map) => sourceOf(map, STOP) !== null && [LEFT_TRIGGER, RIGHT_TRIGGER].some((button) => sourceOf(map, button));
+
+/** Axes and buttons of the standard layout, 0 or 1 each, as a pad with a map holds them. */
+export function mapped(pad, map) {
+  const axes = [0, 0, 0, 0];
+  const buttons = Array(BUTTONS).fill(0);
+  map.forEach((source, i) => {
+    const { axis, button } = FUNCTIONS[i];
+    if (source === null) return;
+    if (axis !== undefined) axes[axis] = deflection(pad, source);
+    else buttons[button] = isPressed(pad, source) ? 1 : 0;
+  });
+  return { axes, buttons };
+}
+
+const deflection = (pad, { axis, rest, reach }) => ((pad.axes[axis] ?? rest) - rest) / (reach - rest);
+
+function isPressed(pad, source) {
+  if (source.button !== undefined) return pad.buttons[source.button]?.pressed ?? false;
+  const isHat = Math.abs(source.rest) > BEYOND;
+  return isHat ? Math.abs(pad.axes[source.axis] - source.reach) < ALIKE : deflection(pad, source) > MOVED;
+}
+
+/** Finds a pad's map: shown one function after another, it takes what is moved or pressed for each. */
+export class Mapper {
+  /** @param {Gamepad} pad At rest. */
+  constructor(pad) {
+    Object.assign(this, { map: [], rest: [...pad.axes], found: null, held: 0 });
+  }
+
+  /** The function that is asked for; null when all are known. */
+  get wanted() {
+    return FUNCTIONS[this.map.length] ?? null;
+  }
+
+  /** Whether the function that is asked for may be left out. */
+  get maySkip() {
+    const { button } = this.wanted ?? {};
+    const withoutLeft = button === RIGHT_TRIGGER && sourceOf(this.map, LEFT_TRIGGER) === null;
+    return button !== STOP && !withoutLeft;
+  }
+
+  skip() {
+    if (this.maySkip) this.map.push(null);
+    Object.assign(this, { found: null, held: 0 });
+  }
+
+  /** Look at the pad: what is held is taken once it is let go. */
+  look(pad) {
+    if (!this.wanted) return;
+    const source = this.moved(pad);
+    if (source && (!this.found || source.axis === this.found.axis)) {
+      this.held++;
+      if (!this.found || Math.abs(source.reach - source.rest) > Math.abs(this.found.reach - this.found.rest)) this.found = source;
+    } else if (!source && this.found && this.atRest(pad)) {
+      if (this.held >= HELD && !this.isTaken(this.found)) this.map.push(this.found);
+      Object.assign(this, { found: null, held: 0 });
+    }
+  }
+
+  /** What is moved farthest from its rest, or pressed; null for nothing. A stick is asked for by its axes alone. */
+  moved(pad) {
+    const pressed = pad.buttons.findIndex((button) => button.pressed);
+    if (this.wanted.button !== undefined && pressed >= 0) return { button: pressed };
+    const far = pad.axes.map((value, axis) => ({ axis, rest: this.rest[axis], reach: value }));
+    const sticks = this.wanted.axis === undefined ? far : far.filter(({ rest }) => Math.abs(rest) <= BEYOND);
+    const [first] = sticks.sort((one, other) => Math.abs(other.reach - other.rest) - Math.abs(one.reach - one.rest));
+    return first && Math.abs(first.reach - first.rest) > MOVED ? first : null;
+  }
+
+  atRest(pad) {
+    const still = pad.axes.every((value, axis) => Math.abs(value - this.rest[axis]) < STILL);
+    return still && !pad.buttons.some((button) => button.pressed);
+  }
+
+  /** Whether something is another function's already; a hat has several. */
+  isTaken(found) {
+    return this.map.some((source) => {
+      if (source === null) return false;
+      if (found.button !== undefined) return source.button === found.button;
+      return source.axis === found.axis && Math.sign(source.reach - source.rest) === Math.sign(found.reach - found.rest) &&
+        !(Math.abs(found.rest) > BEYOND && Math.abs(source.reach - found.reach) > ALIKE);
+    });
+  }
+}

@@ -1,0 +1,123 @@
+"""Gamepads of three layouts, mapped by a scripted person that moves what the page asks for."""
+
+import pytest
+
+pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
+
+from browser import chromium, until  # noqa: E402
+from fake_station import FakeStation  # noqa: E402
+from test_station_page import STATION, open_page  # noqa: E402
+
+ASKED = (
+    "left stick right", "left stick down", "right stick right", "right stick down",
+    "A", "B", "LB", "RB", "LT", "RT", "Back", "Start", "D-pad up", "D-pad down",
+)  # fmt: skip
+HAT_REST = 23 / 7
+DIRECT_INPUT = {
+    "rest": [0, 0, 0, 0, 0, 0, 0, 0, 0, HAT_REST],
+    "buttons": 12,
+    "does": {
+        "left stick right": (0, 1), "left stick down": (1, 1), "right stick right": (2, 1),
+        "right stick down": (5, 1), "A": 2, "B": 1, "LB": 4, "RB": 5, "LT": 6, "RT": 7, "Back": 8, "Start": 9,
+        "D-pad up": (9, -1.0), "D-pad down": (9, 1 / 7),
+    },
+}  # fmt: skip
+TRIGGER_AXES = {
+    "rest": [0.08, -0.05, -1, 0.06, 0.08, -1, 0, 0],
+    "buttons": 11,
+    "does": {
+        "left stick right": (0, 0.95), "left stick down": (1, 0.9), "right stick right": (3, 1),
+        "right stick down": (4, 1), "A": 0, "B": 1, "LB": 4, "RB": 5, "LT": (2, 1), "RT": (5, 1),
+        "Back": 6, "Start": 7, "D-pad up": (7, -1), "D-pad down": (7, 1),
+    },
+}  # fmt: skip
+LAYOUTS = {"direct input": DIRECT_INPUT, "axes for triggers": TRIGGER_AXES}
+
+
+@pytest.fixture(scope="module")
+def station(tmp_path_factory):
+    station = FakeStation(tmp_path_factory.mktemp("station"))
+    yield station
+    station.close()
+
+
+@pytest.fixture(scope="module")
+def chrome():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(chrome):
+    yield chrome
+    for context in chrome.contexts:
+        context.close()
+
+
+def hold(page, name, layout, *functions, mapping=""):
+    """Let a pad of a layout hold what does some functions."""
+    axes, pressed = list(layout["rest"]), [False] * layout["buttons"]
+    for function in functions:
+        does = layout["does"][function]
+        if isinstance(does, tuple):
+            axes[does[0]] = does[1]
+        else:
+            pressed[does] = True
+    page.evaluate(
+        """([id, mapping, axes, pressed]) => {
+          const buttons = pressed.map((held) => ({ pressed: held, value: Number(held) }));
+          window.pads = [{ id, index: 0, connected: true, mapping, axes, buttons }];
+        }""",
+        [name, mapping, axes, pressed],
+    )
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_any_pad_is_mapped_by_moving_what_is_asked_for(browser, station, name):
+    layout = LAYOUTS[name]
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    hold(page, name, layout)
+    page.get_by_role("tab", name="Keys").click()
+    page.get_by_role("button", name="Map the gamepad").click()
+    for function in ASKED:
+        page.wait_for_function(
+            "name => document.querySelector('.st-padmap strong')?.textContent.includes(`${name},`)",
+            arg=function,
+        )
+        if function == "B":
+            assert page.get_by_role("button", name="It has none").is_disabled()
+        hold(page, name, layout, function)
+        assert not any(station.controls.buttons) and not any(station.controls.axes)
+        page.wait_for_timeout(400)  # Longer than something is held until it is believed.
+        hold(page, name, layout)
+    page.get_by_role("button", name="Forget its map").wait_for()
+    for reloaded in (False, True):
+        if reloaded:
+            page.reload()
+            page.wait_for_function(f"{STATION}.drives")
+        hold(page, name, layout)
+        page.wait_for_timeout(100)
+        hold(page, name, layout, "LT", "left stick down", "right stick right", "D-pad up")
+        until(lambda: station.controls.buttons[6])
+        controls = station.controls
+        assert [number for number, held in enumerate(controls.buttons) if held] == [6, 12]
+        assert controls.axes == pytest.approx((0, 1, 1, 0), abs=1e-6)
+    assert not page.complaints
+
+
+def test_a_standard_pad_needs_no_map_and_a_damaged_one_is_ignored(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    does = {"LT": 6, "left stick down": (1, 0.7)}
+    layout = {"rest": [0, 0, 0, 0], "buttons": 17, "does": does}
+    for kept in ("null", "{", "[]", "[1, 2]", '[{"axis": 0, "rest": 0, "reach": 0}]'):
+        page.evaluate("kept => localStorage.setItem('segtrack-pad-standard', kept)", kept)
+        page.reload()
+        page.wait_for_function(f"{STATION}.drives")
+        hold(page, "standard", layout, mapping="standard")
+        page.wait_for_timeout(100)
+        hold(page, "standard", layout, "LT", "left stick down", mapping="standard")
+        until(lambda: station.controls.buttons[6])
+        assert station.controls.axes == pytest.approx((0, 0.7, 0, 0))
+    assert not page.complaints
