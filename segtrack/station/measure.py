@@ -207,11 +207,15 @@ async def _status(socket: ClientConnection, wanted: Callable[[dict[str, Any]], o
     return await asyncio.wait_for(read(), _PATIENCE)
 
 
+def _load(address: str) -> None:
+    urllib.request.urlopen(address).read()
+
+
 async def _read_reports(link: str) -> None:
     """Load the pages of reports and of the class again and again."""
     while True:
         for path in ("/station/report", "/station/class", "/station/class.csv", "/station/class.pdf"):
-            await asyncio.to_thread(lambda path=path: urllib.request.urlopen(link + path).read())
+            await asyncio.to_thread(_load, link + path)
             await asyncio.sleep(0.25)
 
 
