@@ -80,6 +80,8 @@ def test_any_pad_is_mapped_by_moving_what_is_asked_for(browser, station, name):
     hold(page, name, layout)
     page.get_by_role("tab", name="Keys").click()
     page.get_by_role("button", name="Map the gamepad").click()
+    begun = page.evaluate("performance.now()")
+    until(lambda: begun < station.controls.time <= page.evaluate("performance.now()"))  # Not those of before.
     for function in ASKED:
         page.wait_for_function(
             "name => document.querySelector('.st-padmap strong')?.textContent.includes(`${name},`)",
