@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Repetition(NamedTuple):
@@ -18,7 +18,7 @@ class Repetition(NamedTuple):
     completed: bool
 
 
-def read_repetitions(events: Iterable[tuple[str, float]]) -> list[Repetition]:
+def read_repetitions(events: Iterable[tuple[Any, float]]) -> list[Repetition]:
     """Return the repetitions of a trial, the one under way included.
 
     Args:
@@ -36,5 +36,5 @@ def read_repetitions(events: Iterable[tuple[str, float]]) -> list[Repetition]:
 
 def fastest(repetitions: Iterable[Repetition]) -> tuple[float, ...]:
     """Return the split times of the fastest repetition that was completed; none without one."""
-    completed = (each.splits for each in repetitions if each.completed)
+    completed = (each.splits for each in repetitions if each.completed and each.splits)
     return min(completed, key=lambda splits: splits[-1], default=())

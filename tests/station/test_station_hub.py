@@ -610,3 +610,39 @@ def test_the_last_reports_of_a_simulation_that_is_closed_are_kept(hub, simulatio
     (kept,) = hub.library.records.read("Ann").results
     assert kept == ended.result
     assert hub.library.report_link("Ann") == "/station/report/Ann"
+
+
+def test_a_trial_goes_on_in_nobody_elses_name(hub, simulation):
+    first, second, instructor = (
+        join(hub, "driver"),
+        join(hub, "driver", "Ben"),
+        join(hub, "instructor", "Ida"),
+    )
+    let_know(hub, simulation)
+    for to, asked in ((instructor.id, "help"), (first.id, "help"), (second.id, "abandon")):
+        simulation.orders.clear()
+        hub.take(instructor, protocol.RoleRequest(action="give", to=to), 0.0)
+        assert simulation.orders == [SetTrial(asked)]
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_an_exercise_that_waits_is_not_begun_for_who_does_not_drive_any_more(hub, simulation, leaves):
+    driver = join(hub, "driver")
+    hub.take(driver, protocol.ExerciseRequest(action="begin", exercise="first-lesson"), 0.0)
+    if leaves:
+        hub.leave(driver)
+    else:
+        hub.take(driver, protocol.RoleRequest(action="release"), 0.0)
+    simulation.orders.clear()
+    simulation.waiting = [RunReport("ready")]
+    hub.broadcast(1.0)
+    assert not any(isinstance(order, SetTrial) for order in simulation.orders)
+
+
+def test_a_record_that_cannot_be_read_stops_no_status(hub, tmp_path):
+    driver = join(hub, "driver")
+    (tmp_path / "records" / "Ann.jsonl").mkdir(parents=True)
+    hub.classroom.forget()
+    hub.broadcast(1.0)
+    status = [message for message in sent(driver)[0] if message["type"] == "status"][-1]
+    assert not any(row["passed"] for row in status["exercises"])

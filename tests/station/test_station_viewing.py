@@ -211,6 +211,7 @@ def test_recordings_are_compressed_and_deleted_by_choice_and_by_age(tmp_path):
     library.compact(names[0])
     library.close()
     assert paths[0].stat().st_size < before
+    os.utime(paths[1])
     with pytest.raises(NotReadyError) as error:
         library.delete(names[1])
     assert str(error.value) == "cannot delete the recording: it is being written"

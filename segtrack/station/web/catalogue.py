@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
 from importlib.util import find_spec
 from multiprocessing import get_context
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Literal, get_args
 from urllib.parse import quote
@@ -56,7 +56,7 @@ class Library:
         """
         self.folder = StationFolder(folder.absolute())
         self.records = self.folder.records
-        self._compacting: list[BaseProcess] = []
+        self._compacting = ThreadPoolExecutor(1, "segtrack-compress")
         for part in (self.folder.recordings, self.records.folder):
             check_writable(part)
             part.mkdir(parents=True, exist_ok=True)
@@ -84,11 +84,9 @@ class Library:
         return self._recordings[name]
 
     def compact(self, name: str) -> None:
-        """Compress a recording that was closed, in a process that gives way to the simulation, and ends."""
+        """Compress a recording that was closed, one at a time, in a process that gives way to others."""
         path = self.folder.recordings / f"{name}.mcap"
-        process = get_context("spawn").Process(target=compact_gently, args=(path,), daemon=True)
-        process.start()
-        self._compacting.append(process)
+        self._compacting.submit(_compact, path)
 
     def delete(self, name: str) -> None:
         """Delete a recording.
@@ -119,9 +117,8 @@ class Library:
         return deleted
 
     def close(self) -> None:
-        """Wait for what is being compressed."""
-        for process in self._compacting:
-            process.join()
+        """Wait for the recording that is being compressed; the next ones stay as they are."""
+        self._compacting.shutdown(cancel_futures=True)
 
     def keep(self, result: Result) -> str:
         """Add a result to its operator's record; returns the outcome as a message."""
@@ -159,6 +156,12 @@ class Library:
         if kind == "csv":
             return report_csv(self.records, operator, ScoringSettings())
         return report_html(self.records, operator, ScoringSettings(), written)
+
+
+def _compact(path: Path) -> None:
+    process = get_context("spawn").Process(target=compact_gently, args=(path,), daemon=True)
+    process.start()
+    process.join()
 
 
 FIRST_COURSE = "okada-step"

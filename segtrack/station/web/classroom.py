@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from segtrack.errors import NotReadyError, UnknownNameError
+import logging
+
+from segtrack.errors import NotReadyError, SegtrackError, UnknownNameError
 from segtrack.scoring import Records
 from segtrack.scoring.result import RATE_UNITS
 from segtrack.scoring.syllabus import Exercise, ExerciseProgress, Syllabus
 from segtrack.station.protocol import ExerciseStatus
+
+_LOG = logging.getLogger(__name__)
 
 
 class Classroom:
@@ -50,12 +54,13 @@ class Classroom:
         return named[name]
 
     def status(self, operator: str) -> tuple[ExerciseStatus, ...]:
-        """Return the progress of a person, who may have no record yet.
-
-        Raises:
-            FileAccessError: The record cannot be read.
-        """
-        return tuple(self._status(row) for row in self._progress(operator))
+        """Return the progress of a person, who may have no record yet; none where it cannot be read."""
+        try:
+            rows = self._progress(operator)
+        except SegtrackError as error:
+            _LOG.error("%s", error)
+            rows = self._known[operator] = self.syllabus.progress(())
+        return tuple(self._status(row) for row in rows)
 
     def _status(self, row: ExerciseProgress) -> ExerciseStatus:
         exercise = row.exercise

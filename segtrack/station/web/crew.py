@@ -52,6 +52,13 @@ class Crew:
         return self.driver.name
 
     @property
+    def driver_but_instructors(self) -> str | None:
+        """Name of whoever drives, unless it is an instructor or nobody."""
+        if self.driver is None or self.seats.role(self.driver.id) == "instructor":
+            return None
+        return self.driver.name
+
+    @property
     def drivers_link(self) -> LinkRequest | None:
         """Degradation of the driver's link."""
         return None if self.driver is None else self.driver.link

@@ -103,6 +103,7 @@ class Hub:
         """Let a client go; if it drove, belts stop."""
         if self.crew.leave(client):
             self.run.steering.rest()
+            self.trials.forget_due()
         self._status_due = True
         _LOG.info("client %d left", client.id)
 
@@ -159,7 +160,7 @@ class Hub:
             case RunReport(state="running"):
                 self._show_run()
             case RunReport(state="ready" | "failed"):
-                self.trials.begin_due()
+                self._message = self.trials.try_due() or self._message
             case Refused(reason):
                 self._message = reason
             case TrialEnded(result):
@@ -204,7 +205,7 @@ class Hub:
                 if self.crew.change_seat(client, action, to):
                     self.run.steering.rest()
                     self._message = self.crew.who_drives
-                    self.trials.intervene("help")
+                    self.trials.change_driver(self.crew.driver_but_instructors)
             case protocol.EmergencyStop(on=on):
                 self.crew.require_stop(client, on)
                 self._latch(on)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ from segtrack.station.protocol import Flag, StateMessage
 from segtrack.station.scene import course_json, ground_json
 
 _NONE = np.empty(0)
+_MAX_FAULTS, _MAX_TEXT = 30, 200
+"""Faults of a recording that are shown, and characters of each."""
 
 
 @dataclass(frozen=True)
@@ -66,20 +70,24 @@ class OpenRecording:
             raise NotReadyError("show the ghost", f"it was driven on {own}, and this is {wanted}")
         return opened
 
-    @property
+    @cached_property
     def faults(self) -> list[dict[str, Any]]:
-        """Faults of the trial that was recorded: time in the recording [s] and text."""
-        return [
-            {"time": event.tick * TICK, "text": event.details["text"]}
+        """First faults of the trial that was recorded: time in the recording [s] and text."""
+        found = (
+            {"time": event.tick * TICK, "text": str(event.details.get("text", ""))[:_MAX_TEXT]}
             for event in self.recording.events
             if event.kind == "trial" and event.details.get("what") == "fault"
-        ]
+        )
+        return list(islice(found, _MAX_FAULTS))
 
-    @property
+    @cached_property
     def splits(self) -> tuple[float, ...]:
         """Split times of the fastest repetition of the trial that was recorded [s]; none without one."""
         trial = [event.details for event in self.recording.events if event.kind == "trial"]
-        return fastest(read_repetitions((details["what"], details["clock"]) for details in trial))
+        told = [(details.get("what"), details.get("clock")) for details in trial]
+        return fastest(
+            read_repetitions((what, clock) for what, clock in told if isinstance(clock, int | float))
+        )
 
     def pose(self, time: float) -> NDArray[np.float64]:
         """Return the flat pose at a time since the beginning [s]; the ends are held."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from html import escape
@@ -60,13 +61,15 @@ def class_routes(hub: Hub) -> APIRouter:
         return {"people": people, "driver": driver, "trial": trial, "report": REPORTS, "table": CLASS}
 
     @router.get(CLASS)
-    async def page() -> Response:  # Who is here is read where it changes, in the loop.
+    async def page() -> Response:
+        now = live()  # Who is here is read where it changes, in the loop; files are read beside it.
+
         def make() -> Response:
             rows = class_rows(classroom.records, classroom.syllabus)
-            text = class_html(rows, classroom.syllabus, _now(), live())
+            text = class_html(rows, classroom.syllabus, _now(), now)
             return HTMLResponse(text, headers={"Refresh": _REFRESH})
 
-        return _answer(library, make)
+        return await asyncio.to_thread(_answer, library, make)
 
     @router.get(f"{CLASS}.csv")
     def table() -> Response:

@@ -68,6 +68,14 @@ class Trials:
         self._run.set_trial(SetTrial("begin", operator, exercise.repetitions, conditions, failures))
         self._expert, self._exercise = None, exercise
 
+    def try_due(self) -> str:
+        """Begin the trial that waits for what it is driven with; returns the reason if it cannot, or ""."""
+        try:
+            self.begin_due()
+        except NotReadyError as error:
+            return str(error)
+        return ""
+
     def order(self, action: Literal["abandon", "help"]) -> None:
         """Abandon the trial, or ask for help.
 
@@ -91,6 +99,24 @@ class Trials:
         if action == "stop":
             self.intervene("abandon")
         self._run.set_run(action)
+
+    def change_driver(self, operator: str | None) -> None:
+        """Note that somebody else drives, which is help in a trial; another operator's goes on for nobody.
+
+        Args:
+            operator: Name of whoever drives now; None for an instructor, or nobody.
+
+        Raises:
+            NotReadyError: The simulation is busy.
+        """
+        self.forget_due()
+        trial = self._run.trial
+        another = trial is not None and operator not in (None, trial.operator)
+        self.intervene("abandon" if another else "help")
+
+    def forget_due(self) -> None:
+        """Begin no trial that waits for what it is driven with: who asked for it does not drive any more."""
+        self._due = None
 
     def intervene(self, action: Literal["abandon", "help"]) -> None:
         """Abandon the present trial, or note help in it, whoever asks; does nothing without one.

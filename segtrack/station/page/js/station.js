@@ -123,7 +123,7 @@ export default {
       touch: matchMedia("(pointer: coarse)").matches,
       panel: !narrow,
       tab: "setup",
-      role: ROLES.includes(query.get("role")) ? query.get("role") : "driver",
+      role: ROLES.find((role) => role === query.get("role")) ?? kept("role", "driver"),
       name: query.get("name") ?? kept("name", ""),
       entering: !query.get("name") && !kept("name", ""),
       turnedAway: "",
@@ -270,6 +270,7 @@ export default {
     enter(name, role) {
       Object.assign(this, { name, role, entering: false, turnedAway: "" });
       keep("name", name);
+      keep("role", role);
       this.open();
     },
     exercise(action, { name }) {
@@ -301,6 +302,7 @@ export default {
     /** Connect anew as somebody else: driver, instructor or onlooker. */
     comeAs(role) {
       this.role = role;
+      keep("role", role);
       this.connect.socket.close();
     },
     /** Connect anew under another name. */
