@@ -107,6 +107,7 @@ EXTRAS = {
     "segtrack.recording.recorder": "mcap",
     "segtrack.recording.recording": "mcap",
     "segtrack.recording.replay": "mcap",
+    "segtrack.recording.storage": "zstandard",
 }
 """Modules that work with an extra alone, and what it installs."""
 CHECKOUT = Path(__file__).parent.parent

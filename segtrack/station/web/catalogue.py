@@ -20,7 +20,6 @@ from segtrack.engine.track_models import EngineName, track_model_names
 from segtrack.errors import FileAccessError, NotReadyError, SegtrackError, UnknownNameError
 from segtrack.files import check_writable
 from segtrack.recording.setup import DriveSetup
-from segtrack.recording.storage import compact_gently
 from segtrack.scoring import Result, ScoringSettings, report_csv, report_html
 from segtrack.scoring.syllabus import FIRST_SYLLABUS, Exercise, load_syllabus
 from segtrack.station.folder import StationFolder
@@ -159,6 +158,8 @@ class Library:
 
 
 def _compact(path: Path) -> None:
+    from segtrack.recording.storage import compact_gently
+
     process = get_context("spawn").Process(target=compact_gently, args=(path,), daemon=True)
     process.start()
     process.join()
