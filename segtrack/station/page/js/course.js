@@ -11,6 +11,7 @@ const POST = 0.12; // Height of a gate's posts [m]
 const INSIDE = 0.03; // Distance of a gate's line from its edge, so that no wall hides it [m]
 const HIGH = 0.5; // Of a label above the ground [m]
 const TALL = 0.035; // Height of a label from a distance of 1 [-]
+const ASIDE = 1; // Distance of a vehicle from which on a label is shown [m]
 const TOGETHER = 0.1; // Gates that are nearer have one label [m]
 const FONT = "700 36px system-ui, sans-serif";
 const ABOVE = 50; // Where ground is looked for from [m]
@@ -45,6 +46,13 @@ export class Course {
       gate.renderOrder = i === next ? 1 : 0;
     });
     for (const label of this.labels) label.write(next);
+  }
+
+  /** Show the labels but those that a vehicle at a place would be hidden by. */
+  clear(place) {
+    for (const { sprite } of this.labels) {
+      sprite.visible = Math.hypot(sprite.position.x - place.x, sprite.position.y - place.y) > ASIDE;
+    }
   }
 }
 

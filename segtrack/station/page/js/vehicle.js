@@ -87,6 +87,11 @@ export class Vehicle {
     this.object.updateMatrixWorld(true);
   }
 
+  /** Place of the body in the world [m]. */
+  get position() {
+    return new THREE.Vector3().setFromMatrixPosition(this.body);
+  }
+
   /** Matrix of the body in the world. */
   get body() {
     return this.links[0].matrix;

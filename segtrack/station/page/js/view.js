@@ -116,6 +116,7 @@ export class View {
       if (this.ghost.object.visible) this.ghost.pose(state.ghost);
     }
     this.shade();
+    this.course.clear(this.vehicle.position);
     this.arrows.show(state.contacts, 0.4 * this.cameras.reach);
     this.cameras.follow(this.vehicle.body, time);
     const { width, height } = this.size;
