@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -31,6 +32,8 @@ MAX_RECORD = 2**28
 """Larger records are damage [B]."""
 MAX_CHUNK = 2**24
 """Larger chunks are damage, once they are uncompressed [B]."""
+MAX_GROWTH = 50
+"""Largest size of all chunks over that of the file up to there, and a chunk more: a drive grows fourfold."""
 
 
 def rounding(look: VehicleLook, reading_names: Sequence[str]) -> Rounding:
@@ -59,19 +62,33 @@ def read_records(file: BinaryIO) -> Iterator[McapRecord]:
     Raises:
         McapError: It is no MCAP file, or damaged; a chunk that would grow to too much is damage, too.
     """
+    total = 0
     reader = StreamReader(file, emit_chunks=True, record_size_limit=MAX_RECORD, validate_crcs=True)
     for record in reader.records:
         if isinstance(record, Chunk):
             size = record.uncompressed_size
             if record.compression == "zstd":
-                size = max(size, zstandard.frame_content_size(record.data))
+                size = max(size, _frame_size(record.data))
             elif record.compression != "":
                 raise McapError(f"a chunk is compressed by {record.compression!r}")
             if size > MAX_CHUNK:
                 raise McapError(f"a chunk has {size} bytes")
-            yield from breakup_chunk(record, validate_crc=True)
+            total += size
+            if total > MAX_GROWTH * (file.tell() + MAX_CHUNK):
+                raise McapError(f"chunks grow to {total} bytes")
+            try:
+                yield from breakup_chunk(record, validate_crc=True)
+            except zstandard.ZstdError as error:
+                raise McapError(str(error)) from None
         else:
             yield record
+
+
+def _frame_size(data: bytes) -> int:
+    try:
+        return zstandard.frame_content_size(data)
+    except zstandard.ZstdError as error:
+        raise McapError(str(error)) from None
 
 
 def compact(path: Path) -> None:
@@ -87,7 +104,7 @@ def compact(path: Path) -> None:
             path.stat()  # It may have been deleted meanwhile.
     except OSError as error:
         raise FileAccessError("compress", path, error.strerror or str(error)) from None
-    except (McapError, EOFError, KeyError) as error:
+    except (McapError, EOFError, KeyError, ValueError, struct.error) as error:
         raise RecordingFileError(path.name, f"is not whole: {error}") from None
 
 

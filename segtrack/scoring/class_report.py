@@ -162,7 +162,7 @@ def class_pdf(rows: Sequence[ClassRow], syllabus: Syllabus, written: str) -> byt
 
 
 _LATIN = "DejaVuSans"
-_ASIAN = {"HeiseiKakuGo-W5": "shift_jis", "STSong-Light": "gb18030", "HYGothic-Medium": "euc_kr"}
+_ASIAN = {"HeiseiKakuGo-W5": "shift_jis", "STSong-Light": "gbk", "HYGothic-Medium": "euc_kr"}
 """Fonts that a reader of PDFs brings, and the encodings of what they have."""
 _FIRST_ASIAN = "\u2e80"
 

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 from pydantic import AfterValidator, Field
 
 from segtrack.courses import Kind, load_course
-from segtrack.courses.file import Friction, SoilName
+from segtrack.courses.file import SoilName
 from segtrack.description import load_vehicle
 from segtrack.description.base import Beside, Checks, Count, NonNegative, Number, Positive, Spec, Text, check
 from segtrack.description.checking import check_content
@@ -56,11 +56,11 @@ class Exercise(Spec):
     """Setting of the course; its own if not given."""
     vehicle: Annotated[Beside, AfterValidator(_vehicle)]
     """Bundled vehicle, or path of a vehicle file from the syllabus' folder."""
-    friction: Friction | None = None
+    friction: Annotated[NonNegative, Field(le=10)] | None = None
     """Coulomb friction of the ground [-]; the course's if not given."""
     soil: SoilName | None = None
     """Soil of the ground; the course's if not given."""
-    payload: NonNegative = 0.0
+    payload: Annotated[NonNegative, Field(le=1e4)] = 0.0
     """Mass on the vehicle [kg]."""
     complete: Annotated[Count, Field(le=_MOST)]
     """Repetitions that are to be completed."""

@@ -544,3 +544,30 @@ def test_a_file_of_the_first_version_is_read_and_checked_to_the_bit(drive, recor
     found = Recording.open(path)
     assert found.format_version == 1 and found.poses[-1].tobytes() == pose.tobytes()
     assert check(found).difference is None
+
+
+def test_a_wrong_byte_in_a_compressed_file_is_damage_and_no_other_error(drive, tmp_path):
+    path = tmp_path / "drive.mcap"
+    path.write_bytes(drive[0].read_bytes())
+    compact(path)
+    whole, damaged = path.read_bytes(), 0
+    for at in np.random.default_rng(1).integers(drive[5], len(whole), 60).tolist():
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :])
+        try:
+            damaged += Recording.open(path).damaged is not None
+        except RecordingFileError:
+            damaged += 1
+    assert damaged > 30
+
+
+def test_many_chunks_that_grow_together_are_damage(drive, tmp_path):
+    """16 MiB each, of 1 kB each: 3 GB in all."""
+    path = tmp_path / "bomb.mcap"
+    zeros = zstandard.compress(bytes(2**24))
+    with path.open("wb") as file:
+        file.write(drive[1].read_bytes())
+        for _ in range(200):
+            builder = RecordBuilder()
+            Chunk("zstd", zeros, 0, 0, 0, 2**24).write(builder)
+            file.write(builder.end())
+    assert Recording.open(path).damaged is not None

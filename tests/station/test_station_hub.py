@@ -142,7 +142,29 @@ def test_who_is_taken_over_or_loses_the_connection_is_next():
     seats.leave(5)
     seats.take(2)
     seats.join(6, "Ann", "driver")
-    assert (seats.driver, seats.queue) == (2, [3, 6])
+    assert (seats.driver, seats.queue) == (2, [6, 3])
+
+
+def test_who_releases_the_seat_keeps_nobody_from_it():
+    seats = seated(("Ann", "driver"))
+    seats.release(1)
+    seats.join(2, "Ben", "driver")
+    assert (seats.driver, seats.queue) == (2, [])
+    with pytest.raises(NotReadyError):
+        seats.take(1)
+    assert seats.queue == [1]
+
+
+def test_a_trial_whose_driver_is_gone_ends_when_another_one_comes(hub, simulation):
+    driver = join(hub, "driver")
+    let_know(hub, simulation)
+    hub.leave(driver)
+    simulation.orders.clear()
+    again = join(hub, "driver")
+    assert simulation.orders == []
+    hub.leave(again)
+    join(hub, "driver", "Ben")
+    assert simulation.orders == [SetTrial("abandon")]
 
 
 def test_instructors_are_those_that_are_named():

@@ -88,7 +88,7 @@ class Judge:
 
     def _noted(self, events: list[TrialEvent]) -> list[TrialEvent]:
         """Note when a fault happened."""
-        if self.trial.state == "paused" and events:
+        if any(event.kind == "fault" for event in events) or (events and self.trial.state == "paused"):
             self._moment = (self._session.tick - self._first_tick) * TICK
         return events
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from segtrack.courses import Course, bundled_courses, load_course
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.engine.track_models import EngineName, track_model_names
-from segtrack.errors import FileAccessError, NotReadyError, SegtrackError, UnknownNameError
+from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, SegtrackError, UnknownNameError
 from segtrack.files import check_writable
 from segtrack.recording.setup import DriveSetup
 from segtrack.scoring import Result, ScoringSettings, report_csv, report_html
@@ -63,7 +63,7 @@ class Library:
 
     def refresh(self) -> None:
         """Update the list of recordings."""
-        found = sorted(self.folder.recordings.glob("*.mcap"), reverse=True)
+        found = sorted(self.folder.recordings.glob("[!.]*.mcap"), reverse=True)
         self._recordings = {path.stem: path for path in found[:_MAX_LISTED]}
 
     def recordings(self) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class Library:
     def delete_old(self, days: float) -> int:
         """Delete recordings that were written to last more than so many days ago; returns their number."""
         oldest, deleted = time.time() - days * _DAY, 0
-        for path in self.folder.recordings.glob("*.mcap"):
+        for path in self.folder.recordings.glob("[!.]*.mcap"):
             with suppress(OSError):
                 if path.stat().st_mtime < oldest:
                     path.unlink()
@@ -263,8 +263,10 @@ def _offer(given: str, offered: dict[str, str], load: Callable[[str], Course | V
     """Return the name that something given is on offer by; a file joins the others."""
     if given in offered:
         return given
-    name = load(given).name
-    offered[name] = str(Path(given).resolve())
+    name, path = load(given).name, str(Path(given).resolve())
+    if offered.get(name, path) != path:
+        raise InvalidValueError("files on offer", f"one by the name {name}", given)
+    offered[name] = path
     return name
 
 

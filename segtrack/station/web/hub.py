@@ -87,11 +87,11 @@ class Hub:
         """Take in a client.
 
         Raises:
-            InvalidValueError: The name is none.
-            NotReadyError: Too many look on, or the name may not instruct.
+            SegtrackError: Too many look on, or the name is none, or may not instruct.
         """
         client = self.crew.join(hello, budget)
         role = self.seats.role(client.id)
+        self.trials.join_driver(client.name if role == "driver" else None)
         _LOG.info("client %d %r joined as %s", client.id, client.name, role)
         client.answer(protocol.Welcome(client=client.id, role=role, options=self._options))
         if self._scene is not None:

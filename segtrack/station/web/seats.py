@@ -60,6 +60,7 @@ class Seats:
             self._seat(client)
         elif wanted == "driver":
             self.queue.insert(0 if name == self._lost else len(self.queue), client)
+            self._lost = None if name == self._lost else self._lost
 
     def leave(self, client: int) -> None:
         """Let a client go; the seat of a driver becomes free."""
@@ -90,7 +91,7 @@ class Seats:
         return self._members[client].wanted != "onlooker"
 
     def take(self, client: int) -> None:
-        """Give a client the seat.
+        """Give a client the seat; one that has to wait is in the queue from then on.
 
         Raises:
             NotReadyError: It looks on, or somebody drives or waits before it and it is no instructor.
@@ -100,6 +101,8 @@ class Seats:
             raise NotReadyError("take the driver's seat", "an onlooker looks on")
         if wanted != "instructor" and self.driver not in (None, client):
             assert self.driver is not None
+            if client not in self.queue:
+                self.queue.append(client)
             raise NotReadyError("take the driver's seat", f"{self.name(self.driver)} drives")
         if wanted != "instructor" and self.queue and self.queue[0] != client:
             raise NotReadyError("take the driver's seat", f"{self.name(self.queue[0])} is next")
@@ -119,18 +122,20 @@ class Seats:
         self._seat(heir, done=client == self.driver)
 
     def release(self, client: int) -> None:
-        """Free the seat, if the client has it; it may wait for it again, behind all others."""
+        """Free the seat, if the client has it; where others wait it waits behind them."""
         if self.driver == client:
             self._seat(None, done=True)
 
     def _seat(self, client: int | None, done: bool = False) -> None:
         """Change the driver; the one before waits in front of all others, or behind them if it is done."""
-        before, self.driver, self._lost = self.driver, client, None
+        before, self.driver = self.driver, client
+        if before is not None or (client is not None and self.name(client) == self._lost):
+            self._lost = None
         if client in self.queue:
             self.queue.remove(client)
         if before is not None and before != client:
             self._before = before
-            if self._members[before].wanted == "driver":
+            if self._members[before].wanted == "driver" and (client is not None or self.queue):
                 self.queue.insert(len(self.queue) if done else 0, before)
 
     def listed(self) -> tuple[ClientInfo, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Literal
 
 from segtrack.errors import NotReadyError
@@ -113,6 +114,13 @@ class Trials:
         trial = self._run.trial
         another = trial is not None and operator not in (None, trial.operator)
         self.intervene("abandon" if another else "help")
+
+    def join_driver(self, operator: str | None) -> None:
+        """Abandon the trial of an operator whose connection ended, if it is another one who drives now."""
+        trial = self._run.trial
+        if trial is not None and operator not in (None, trial.operator):
+            with suppress(NotReadyError):
+                self.intervene("abandon")
 
     def forget_due(self) -> None:
         """Begin no trial that waits for what it is driven with: who asked for it does not drive any more."""

@@ -56,9 +56,12 @@ export const STEPS = [
 ];
 
 export class Lesson {
-  /** @param {{name: string}} exercise Whose trial ends the lesson. */
-  constructor(exercise) {
-    Object.assign(this, { exercise, number: 0, from: null, flippers: true });
+  /**
+   * @param {{name: string}} exercise Whose trial ends the lesson.
+   * @param {string} before Recording of the trial that there was before it.
+   */
+  constructor(exercise, before) {
+    Object.assign(this, { exercise, before, number: 0, from: null, flippers: true });
   }
 
   get steps() {
@@ -78,6 +81,8 @@ export class Lesson {
    */
   look(body, angles, { flags, run, passed }) {
     this.flippers = angles.length > 0;
+    this.number = Math.min(this.number, this.steps.length - 1);
+    if (this.from && this.from.angles.length !== angles.length) this.from = null;
     const place = new THREE.Vector3().setFromMatrixPosition(body);
     const nose = new THREE.Vector3().setFromMatrixColumn(body, 0);
     const heading = Math.atan2(nose.y, nose.x);

@@ -269,8 +269,6 @@ export default {
     /** Come in under a name, with a role; both are kept. */
     enter(name, role) {
       Object.assign(this, { name, role, entering: false, turnedAway: "" });
-      keep("name", name);
-      keep("role", role);
       this.open();
     },
     exercise(action, { name }) {
@@ -279,7 +277,7 @@ export default {
     },
     /** Begin a lesson: what it takes is built, and the steps are shown one after another. */
     teach(exercise) {
-      this.lesson = new Lesson(exercise);
+      this.lesson = new Lesson(exercise, this.status.trial?.recording);
       this.exercise("practise", exercise);
     },
     /** Go on after a fault, from the start. */
@@ -302,7 +300,6 @@ export default {
     /** Connect anew as somebody else: driver, instructor or onlooker. */
     comeAs(role) {
       this.role = role;
-      keep("role", role);
       this.connect.socket.close();
     },
     /** Connect anew under another name. */
@@ -322,6 +319,7 @@ export default {
       this.sound.hush();
     },
     changed(connection) {
+      if (connection === "connecting") this.welcomed = false;
       if (connection === "lost") this.sound.hush();
       this.connection = connection;
       this.redraw();
@@ -329,6 +327,9 @@ export default {
     receive(message) {
       if (message.type === "welcome") {
         this.client = message.client;
+        this.welcomed = true;
+        keep("name", this.name);
+        keep("role", this.role);
         this.options = message.options;
         this.send({ type: "view", contacts: this.contacts });
       } else if (message.type === "status") this.setStatus(message);
@@ -338,7 +339,7 @@ export default {
     },
     /** Say what the station refuses; before it has welcomed the page, ask for another name or role. */
     refuse(what) {
-      if (this.client !== null) return this.say(what, true);
+      if (this.welcomed) return this.say(what, true);
       this.connect.close();
       Object.assign(this, { entering: true, turnedAway: what });
     },
@@ -347,8 +348,11 @@ export default {
       this.hud.setScene(scene.readings, this.view.vehicle);
       this.title = scene.course.title;
       const angles = scene.readings.filter((reading) => reading.endsWith(" angle [rad]"));
-      this.flippers = angles.map((reading) => reading.split(" ")[0]);
-      this.inputs.flippers = [];
+      const flippers = angles.map((reading) => reading.split(" ")[0]);
+      if (flippers.join() !== this.flippers.join()) {
+        this.flippers = flippers;
+        this.inputs.flippers = [];
+      }
     },
     setStatus(status) {
       if (status.message && status.message !== this.status?.message) this.say(status.message, false);
@@ -390,7 +394,8 @@ export default {
       if (!this.lesson || flags & FLAG.replay) return;
       const angles = Object.values(this.hud.index.flippers).flat().map((at) => readings[at]);
       const trial = this.status.trial;
-      const passed = trial?.exercise === this.lesson.exercise.name && trial.over && trial.passed;
+      const begun = trial && trial.recording !== this.lesson.before; // Not that of who had the lesson before.
+      const passed = begun && trial.exercise === this.lesson.exercise.name && trial.over && trial.passed;
       this.lesson.look(this.view.vehicle.body, angles, { flags, run: this.run, passed });
       if (passed) this.lesson = null;
     },
