@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 from xml.etree import ElementTree
 
 from segtrack.description import VehicleDescription, load_vehicle
@@ -19,6 +19,7 @@ from segtrack.description.load import find_vehicle
 from segtrack.engine import EngineName
 from segtrack.engine.track_models import check_engine, resolve
 from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError, finite, finite_vector
+from segtrack.scoring.seeing import LEAST_VISIBILITY, MOST_VISIBILITY, Cameras, Light
 
 FORMAT, FORMAT_VERSION = "segtrack drive", 2
 READ_VERSIONS = 1, 2
@@ -69,6 +70,10 @@ class DriveSetup:
             top of the body's box.
         time_step: 0.001 or 0.002 [s].
         seed: Seed of what is random in the station, degraded links; nothing in the simulation is.
+        cameras: `real` shows the operator the vehicle's own cameras alone; None for any view. This and the
+            next two are conditions of seeing: the simulation does not depend on them.
+        light: `dark` leaves the vehicle's own lamps alone; None for daylight.
+        visibility: Distance at which smoke leaves 5 % of the contrast [m]; None without smoke.
     """
 
     vehicle: str = "quince"
@@ -82,6 +87,9 @@ class DriveSetup:
     payload_position: tuple[float, float, float] | None = None
     time_step: float = 0.001
     seed: int = 0
+    cameras: Cameras | None = None
+    light: Light | None = None
+    visibility: float | None = None
 
     def __post_init__(self) -> None:
         """Check the values as far as they do not depend on what is installed.
@@ -104,6 +112,14 @@ class DriveSetup:
                 self._take(name, finite(what := f"{name} [{unit}]", value))
                 if value < 0:
                     raise InvalidValueError(what, "at least 0", value)
+        for name, kind in (("cameras", Cameras), ("light", Light)):
+            if getattr(self, name) not in (None, *get_args(kind)):
+                raise UnknownNameError(name, getattr(self, name), get_args(kind))
+        if self.visibility is not None:
+            self._take("visibility", finite(what := "visibility [m]", self.visibility))
+            if not LEAST_VISIBILITY <= self.visibility <= MOST_VISIBILITY:
+                expected = f"from {LEAST_VISIBILITY:g} to {MOST_VISIBILITY:g}"
+                raise InvalidValueError(what, expected, self.visibility)
         if self.payload_position is not None:
             position = finite_vector("payload_position [m]", self.payload_position, 3)
             self._take("payload_position", position)

@@ -18,6 +18,7 @@ from segtrack.description.load import find_description
 from segtrack.description.yaml_file import parse_yaml, read_text
 from segtrack.errors import Problem, SegtrackError, SyllabusFileError
 from segtrack.scoring.result import Result
+from segtrack.scoring.seeing import LEAST_VISIBILITY, MOST_VISIBILITY, Cameras, Light
 from segtrack.scoring.settings import ScoringSettings
 
 CONDITION = "exercise"
@@ -62,6 +63,12 @@ class Exercise(Spec):
     """Soil of the ground; the course's if not given."""
     payload: Annotated[NonNegative, Field(le=1e4)] = 0.0
     """Mass on the vehicle [kg]."""
+    cameras: Cameras | None = None
+    """`real` for the vehicle's own cameras alone; any view if not given."""
+    light: Light | None = None
+    """`dark` for the vehicle's own lamps alone; daylight if not given."""
+    visibility: Annotated[Number, Field(ge=LEAST_VISIBILITY, le=MOST_VISIBILITY)] | None = None
+    """Distance at which smoke leaves 5 % of the contrast [m]; no smoke if not given."""
     complete: Annotated[Count, Field(le=_MOST)]
     """Repetitions that are to be completed."""
     failures: Annotated[int, Field(strict=True, ge=0, le=_MOST)] = 0

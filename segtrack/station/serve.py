@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
-import logging
 import secrets
+import signal
 import socket
 import threading
 import webbrowser
@@ -137,13 +137,25 @@ def serve_station(options: StationOptions, *, browser: bool, started: Callable[[
     """
     with listen(options.host, options.port) as listening:
         station = Station(options, listening)
-        started(station.link)
-        if browser:
-            threading.Timer(1.0, webbrowser.open, [station.link]).start()
-        try:
+        with _interrupts_noted(station.server):
+            started(station.link)
+            if browser:
+                threading.Timer(1.0, webbrowser.open, [station.link]).start()
             station.serve()
-        except KeyboardInterrupt:
-            logging.getLogger(__name__).info("interrupted")
+
+
+@contextmanager
+def _interrupts_noted(server: uvicorn.Server) -> Iterator[None]:
+    """Note Ctrl-C until the server handles it: an exception may be lost where modules are imported."""
+
+    def note(*_: object) -> None:
+        server.should_exit = True
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -45,6 +45,8 @@ def drive(session, *commands, ticks=10):
         ({"payload": -1.0}, InvalidValueError, "payload [kg] must be at least 0, got -1.0"),
         ({"payload_position": (0, 1)}, InvalidValueError,
          "payload_position [m] must be 3 finite numbers, got (0, 1)"),
+        ({"light": "day"}, UnknownNameError, "no light 'day'; there are: dark"),
+        ({"visibility": 0}, InvalidValueError, "visibility [m] must be from 0.1 to 10000, got 0.0"),
         ({"time_step": 0.004}, InvalidValueError, "time_step [s] must be 0.001 or 0.002, got 0.004"),
         ({"seed": -1}, InvalidValueError, "seed must be a whole number from 0, below 2^53, got -1"),
         ({"seed": True}, InvalidValueError, "seed must be a whole number from 0, below 2^53, got True"),

@@ -181,6 +181,22 @@ def passed(exercise, operator="Ann"):
     return trial.result("2026-01-02T10:00:00+00:00", {"exercise": exercise.name})
 
 
+def test_conditions_of_seeing_and_of_each_way_of_the_link_are_conditions_of_a_trial(hub, simulation):
+    driver, instructor = join(hub, "driver"), join(hub, "instructor", "Ida")
+    setup = hub.run.setup.model_copy(update={"cameras": "real", "light": "dark", "visibility": 3.0})
+    hub.take(driver, protocol.Configure(setup=setup), 0.0)
+    assert simulation.orders[-1].setup.visibility == 3.0
+    simulation.waiting = [RunReport("ready")]
+    hub.broadcast(1.0)
+    lossy = protocol.LinkQuality(loss=0.1)
+    hub.take(instructor, protocol.LinkRequest(client=driver.id, telemetry=lossy), 1.0)
+    hub.take(driver, protocol.TrialRequest(action="begin"), 1.0)
+    conditions = simulation.orders[-1].conditions
+    assert [conditions[name] for name in ("cameras", "light", "visibility")] == ["real", "dark", "3.0"]
+    link = json.loads(conditions["link"])
+    assert [link[way]["loss"] for way in ("video", "telemetry", "command")] == [0.0, 0.1, 0.0]
+
+
 def test_exercises_are_begun_in_their_order_once_what_they_take_is_built(hub, simulation):
     driver, instructor = join(hub, "driver"), join(hub, "instructor", "Ida")
     first, second, third, *_ = hub.classroom.syllabus.exercises
@@ -473,7 +489,8 @@ def test_an_instructor_degrades_a_link_and_sees_the_undelayed_view(hub, simulati
     assert sent(instructor)[1] is not None
     simulation.latest = (2, state(2).pack())
     hub.broadcast(1.51)
-    assert protocol.StateMessage.unpack(sent(driver)[1]).frame == 1
+    seen = protocol.StateMessage.unpack(sent(driver)[1])
+    assert (seen.frame, seen.picture_frame) == (2, 1)  # Instruments are not degraded here.
 
     count = len(simulation.commands)
     hub.take(driver, controls(1, 0.0, keys=("KeyW",)), 2.0)

@@ -98,7 +98,7 @@ EVERYTHING = f"""(more) => {{
 def show_everything(page, **more):
     """Replace the station's status by one in which all panels have all that they can show."""
     status = {"trial": TRIAL | {"events": [EVENT], "over": True, "passed": True}, "replay": None} | more
-    page.evaluate(EVERYTHING, {"status": status, "link": {"video": LINK, "command": LINK}})
+    page.evaluate(EVERYTHING, {"status": status, "link": {"video": LINK, "telemetry": LINK, "command": LINK}})
 
 
 @pytest.mark.parametrize("language", ["de", "ja"])

@@ -105,6 +105,7 @@ def test_another_setup_ends_the_trial_and_the_recording_that_are_under_way(loop)
     told(loop, Build(2, SETUP))
     (ended,) = [report for report in loop._orders.sent if isinstance(report, TrialEnded)]
     (recorded,) = [report for report in loop._orders.sent if isinstance(report, RecordingReport)]
+    assert recorded.closed
     assert (ended.result.outcome, ended.result.recording) == ("abandoned", recorded.name)
 
 
@@ -115,6 +116,7 @@ def test_a_stop_abandons_the_trial_and_lists_its_recording(loop):
     reports = loop._orders.sent
     (ended,) = [report for report in reports if isinstance(report, TrialEnded)]
     (recorded,) = [report for report in reports if isinstance(report, RecordingReport)]
+    assert recorded.closed
     assert (ended.result.outcome, ended.result.recording) == ("abandoned", recorded.name)
     assert loop.state == "stopped"
 

@@ -412,17 +412,20 @@ def test_a_state_is_read_as_it_was_sent(page):
     numbers = np.random.default_rng(0).normal(size=42).astype(np.float32)
     state = StateMessage(
         3, 7, Flag.E_STOP | Flag.GHOST, 1.5, 2.5, 3.5, 4.5, 0.5, 0.25, 8.0, 0.125,
-        numbers[:8], numbers[8:12], numbers[12:18], numbers[18:].reshape(-1, 6),
+        numbers[:8], numbers[8:12], numbers[12:18], numbers[18:].reshape(-1, 6), numbers[:5], 6, 0b11,
     )  # fmt: skip
     read = page.evaluate(
         """async (bytes) => {
             const { readState } = await import("segtrack-station/state.js");
             const state = readState(new Uint8Array(bytes).buffer);
-            for (const name of ["pose", "ghost", "readings", "contacts"]) state[name] = [...state[name]];
+            const names = ["picture", "pose", "ghost", "readings", "contacts"];
+            for (const name of names) state[name] = [...state[name]];
             return state;
         }""",
         list(state.pack()),
     )
+    assert np.array_equal(read.pop("picture"), numbers[:5])
+    assert (read.pop("pictureFrame"), read.pop("damage")) == (6, 0b11)
     arrays = {name: read.pop(name) for name in ("pose", "ghost", "readings", "contacts")}
     assert np.array_equal(np.concatenate(list(arrays.values())), numbers)
     assert [len(array) for array in arrays.values()] == [8, 4, 6, 24]

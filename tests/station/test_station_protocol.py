@@ -95,6 +95,9 @@ def state(**changed):
         ghost=np.arange(7.0),
         readings=np.array([0.5, -0.5]),
         contacts=np.arange(12.0).reshape(2, 6),
+        picture=np.arange(3.0),
+        picture_frame=8,
+        damage=0b101,
     )
     return protocol.StateMessage(**(values | changed))
 
@@ -108,22 +111,23 @@ def test_a_state_is_read_as_it_was_packed():
 
 def test_a_state_s_bytes_are_those_that_the_page_reads():
     data = state().pack()
-    assert protocol.StateMessage.HEADER.size == 80
-    assert len(data) == 80 + 4 * (14 + 7 + 2 + 12)
-    assert data[:4] == b"SGT1"
+    assert protocol.StateMessage.HEADER.size == 92
+    assert len(data) == 92 + 4 * (3 + 14 + 7 + 2 + 12)
+    assert data[:4] == b"SGT2"
     assert struct.unpack_from("<III", data, 4) == (2, 9, 9)
     assert struct.unpack_from("<dddd", data, 16) == (1.25, 1e6 + 0.125, 3.5, 123456789.0625)
     assert struct.unpack_from("<ffff", data, 48) == (1.0, 0.5, 12.5, 0.25)
-    assert struct.unpack_from("<IIII", data, 64) == (14, 7, 2, 2)
-    assert np.frombuffer(data, "<f4", offset=80)[:14].tolist() == list(range(14))
+    assert struct.unpack_from("<II", data, 64) == (8, 0b101)
+    assert struct.unpack_from("<IIIII", data, 72) == (3, 14, 7, 2, 2)
+    assert np.frombuffer(data, "<f4", offset=92 + 12)[:14].tolist() == list(range(14))
 
 
 def test_what_is_no_state_is_refused():
     data = state().pack()
     for broken, complaint in [
-        (b"", "message refused: state: must have at least 80 bytes, got 0"),
-        (data[:-4], "message refused: state: must be b'SGT1' and 220 bytes, got b'SGT1' and 216"),
-        (b"SGT0" + data[4:], "message refused: state: must be b'SGT1' and 220 bytes, got b'SGT0' and 220"),
+        (b"", "message refused: state: must have at least 92 bytes, got 0"),
+        (data[:-4], "message refused: state: must be b'SGT2' and 244 bytes, got b'SGT2' and 240"),
+        (b"SGT0" + data[4:], "message refused: state: must be b'SGT2' and 244 bytes, got b'SGT0' and 244"),
     ]:
         with pytest.raises(MessageError) as error:
             protocol.StateMessage.unpack(broken)

@@ -35,7 +35,8 @@ def recorded(tmp_path_factory):
         drive.tick(StampedCommand(1, float(i), 0.0, False, Command(0.3, 0.3)), float(i))
         states.append(drive.state(0.0, Pace(), 0.0))
     drive.end_recording()
-    (report,) = drive.reports()
+    begun, report = drive.reports()
+    assert begun == RecordingReport(report.name, closed=False)
     drive.close()
     library.refresh()
     assert library.recordings() == (report.name,)
@@ -133,6 +134,7 @@ def test_what_is_no_recording_says_so(tmp_path):
     [
         ({"friction": 0.5}, "quince, engine native, friction 0.5, payload 0.0"),
         ({"vehicle": "packbot", "payload": 2.0}, "packbot, engine native, payload 2.0"),
+        ({"light": "dark"}, "quince, engine native, light dark, payload 0.0"),
         ({"seed": 7}, None),
         ({"vehicle": "/somewhere/quince", "seed": 7}, None),
     ],
@@ -208,13 +210,10 @@ def test_recordings_are_compressed_and_deleted_by_choice_and_by_age(tmp_path):
     drive.close()
     paths = [library.folder.recordings / f"{name}.mcap" for name in names]
     before = paths[0].stat().st_size
-    library.compact(names[0])
+    for report in drive.reports():
+        library.note_recording(report.name, report.closed)
     library.close()
     assert paths[0].stat().st_size < before
-    os.utime(paths[1])
-    with pytest.raises(NotReadyError) as error:
-        library.delete(names[1])
-    assert str(error.value) == "cannot delete the recording: it is being written"
     for path, age in zip(paths, (5.0, 3.0, 1.0), strict=True):
         os.utime(path, 2 * (time.time() - 86400 * age,))
     (library.folder.recordings / "notes.txt").write_text("kept")
@@ -225,3 +224,19 @@ def test_recordings_are_compressed_and_deleted_by_choice_and_by_age(tmp_path):
         library.delete("../records/experts")
     left = sorted(path.name for path in library.folder.recordings.iterdir())
     assert left == [f"{names[2]}.mcap", "notes.txt"]
+
+
+@pytest.mark.parametrize("ends", [lambda library: library.note_recording("run", True), Library.recover])
+def test_a_recording_under_way_is_never_deleted_however_long_nothing_is_written(tmp_path, ends):
+    library = Library(tmp_path)
+    path = library.folder.recordings / "run.mcap"
+    path.write_bytes(b"")
+    os.utime(path, (0.0, 0.0))
+    library.note_recording("run", closed=False)
+    with pytest.raises(NotReadyError) as error:
+        library.delete("run")
+    assert str(error.value) == "cannot delete the recording: it is being written"
+    assert library.delete_old(1.0) == 0
+    ends(library)  # It was closed, or the simulation died.
+    assert library.delete_old(1.0) == 1
+    library.close()

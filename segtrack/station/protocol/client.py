@@ -11,6 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from segtrack.errors import MessageError
+from segtrack.scoring.seeing import LEAST_VISIBILITY, MOST_VISIBILITY, Cameras, Light
 
 MAX_MESSAGE = 4096
 """Largest message of a client [B]."""
@@ -83,6 +84,9 @@ class Setup(_Message):
         payload: Mass on the vehicle [kg].
         time_step: Simulation time step, 0.001 or 0.002 [s].
         seed: Held for what is random in the station; nothing in the simulation is.
+        cameras: `real` shows all but instructors the vehicle's own cameras alone; None shows any view.
+        light: `dark` leaves the vehicle's own lamps alone; None is daylight.
+        visibility: Distance at which smoke leaves 5 % of the contrast [m]; None is without smoke.
     """
 
     vehicle: _Name
@@ -95,6 +99,9 @@ class Setup(_Message):
     payload: Annotated[float, Field(ge=0.0, le=1e4)] = 0.0
     time_step: Annotated[float, Field(ge=1e-4, le=0.01)] = 0.001
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
+    cameras: Cameras | None = None
+    light: Light | None = None
+    visibility: Annotated[float, Field(ge=LEAST_VISIBILITY, le=MOST_VISIBILITY)] | None = None
 
 
 class Configure(_Message):
@@ -144,7 +151,7 @@ class LinkQuality(_Message):
     Attributes:
         delay: Smallest [s].
         jitter: Largest delay more than that, drawn evenly [s].
-        loss: Probability that a message is lost.
+        loss: Probability that a message, or a packet of video, is lost.
         rate: Most messages in a second [1/s].
     """
 
@@ -155,11 +162,12 @@ class LinkQuality(_Message):
 
 
 class LinkRequest(_Message):
-    """Degrade a client's link (instructor alone)."""
+    """Degrade a client's link (instructor alone): its picture, its instruments and its commands."""
 
     type: Literal["link"] = "link"
     client: _Count
     video: LinkQuality = LinkQuality()
+    telemetry: LinkQuality = LinkQuality()
     command: LinkQuality = LinkQuality()
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
 

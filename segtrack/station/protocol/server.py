@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from enum import IntFlag
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -111,7 +112,7 @@ class StateMessage:
         time: Simulated [s].
         server_time: The station's monotonic clock at the state [s].
         trial_clock: Clock of the trial [s].
-        client_time: The driver's clock as sent with the controls applied last [ms].
+        client_time: The driver's clock as sent with the controls applied last before the picture [ms].
         real_time_factor: Simulated over elapsed time, of the last seconds.
         late_share: Fraction of ticks that ended more than a tick late.
         energy: Work of the belt drives [J].
@@ -120,10 +121,13 @@ class StateMessage:
         ghost: The ghost's (g,), empty without one.
         readings: Named by the scene's `readings` (r,).
         contacts: Points [m] and forces [N] in the world (c, 6).
+        picture: Pose that the picture shows, where a degraded link delays it (q,); else empty.
+        picture_frame: Number of the state that this is of; else 0.
+        damage: Bit mask of the picture's slices that the link damaged, in rows from the top left.
     """
 
-    HEADER: ClassVar[struct.Struct] = struct.Struct("<4sIIIddddffffIIII")
-    MAGIC: ClassVar[bytes] = b"SGT1"
+    HEADER: ClassVar[struct.Struct] = struct.Struct("<4sIIIddddffffIIIIIII")
+    MAGIC: ClassVar[bytes] = b"SGT2"
 
     scene: int
     frame: int
@@ -140,14 +144,18 @@ class StateMessage:
     ghost: NDArray[np.floating[Any]]
     readings: NDArray[np.floating[Any]]
     contacts: NDArray[np.floating[Any]]
+    picture: NDArray[np.floating[Any]] = field(default_factory=partial(np.empty, 0))
+    picture_frame: int = 0
+    damage: int = 0
 
     def pack(self) -> bytes:
         """Return the message's bytes."""
-        arrays = (self.pose, self.ghost, self.readings, self.contacts)
+        arrays = (self.picture, self.pose, self.ghost, self.readings, self.contacts)
         numbers = (self.time, self.server_time, self.trial_clock, self.client_time)
         shares = (self.real_time_factor, self.late_share, self.energy, self.command_age)
+        picture = (self.picture_frame, self.damage)
         head = self.HEADER.pack(
-            self.MAGIC, self.scene, self.frame, self.flags, *numbers, *shares, *map(len, arrays)
+            self.MAGIC, self.scene, self.frame, self.flags, *numbers, *shares, *picture, *map(len, arrays)
         )
         return b"".join((head, *(np.asarray(array, "<f4").tobytes() for array in arrays)))
 
@@ -161,18 +169,17 @@ class StateMessage:
         if len(data) < cls.HEADER.size:
             raise MessageError("state", f"must have at least {cls.HEADER.size} bytes, got {len(data)}")
         magic, scene, frame, flags, *rest = cls.HEADER.unpack_from(data)
-        numbers, (n_pose, n_ghost, n_readings, n_contacts) = rest[:8], rest[8:]
-        counts = (n_pose, n_ghost, n_readings, 6 * n_contacts)
+        numbers, (picture_frame, damage, *lengths, n_contacts) = rest[:8], rest[8:]
+        counts = (*lengths, 6 * n_contacts)
         expected = cls.HEADER.size + 4 * sum(counts)
         if magic != cls.MAGIC or len(data) != expected:
             raise MessageError(
                 "state", f"must be {cls.MAGIC!r} and {expected} bytes, got {magic!r} and {len(data)}"
             )
         floats = np.frombuffer(data, "<f4", offset=cls.HEADER.size)
-        pose, ghost, readings, contacts = np.split(floats, np.cumsum(counts)[:-1])
-        names = (field.name for field in fields(cls))
-        values = (scene, frame, Flag(flags), *numbers, pose, ghost, readings, contacts.reshape(-1, 6))
-        return cls(**dict(zip(names, values, strict=True)))
+        picture, *arrays, contacts = np.split(floats, np.cumsum(counts)[:-1])
+        values = (scene, frame, Flag(flags), *numbers, *arrays, contacts.reshape(-1, 6))
+        return cls(*values, picture, picture_frame, damage)
 
     @classmethod
     def without_contacts(cls, data: bytes) -> bytes:

@@ -131,12 +131,13 @@ class StationDrive:
             stamp = f"{now:%Y%m%d-%H%M%S}-{now.microsecond // 1000:03d}"
             name = f"{stamp} {session.robot.name} {session.course.name}"
             self.session.record(self._folder.recordings / f"{name}.mcap")
+            self._reports.append(RecordingReport(name, closed=False))
             self._first_tick = self.session.tick
 
     def end_recording(self) -> None:
         """Close the recording, if there is one."""
         if self.session.recorder is not None:
-            self._reports.append(RecordingReport(self.session.recorder.path.stem))
+            self._reports.append(RecordingReport(self.session.recorder.path.stem, closed=True))
             self.session.end_recording()
 
     def set_trial(self, order: SetTrial) -> None:

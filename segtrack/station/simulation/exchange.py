@@ -225,9 +225,10 @@ class Refused:
 
 @dataclass(frozen=True)
 class RecordingReport:
-    """A recording was closed; its file's name."""
+    """A recording was begun, or closed; its file's name."""
 
     name: str
+    closed: bool
 
 
 Report: TypeAlias = (

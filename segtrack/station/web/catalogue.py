@@ -29,8 +29,6 @@ from segtrack.terrain import published_soils
 REPORTS = "/station/report"
 _MAX_LISTED = 100
 _DAY = 86400.0
-_STILL_WRITTEN = 2.0
-"""Age below which a file is taken for one that is being written [s]."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -56,6 +54,7 @@ class Library:
         self.folder = StationFolder(folder.absolute())
         self.records = self.folder.records
         self._compacting = ThreadPoolExecutor(1, "segtrack-compress")
+        self._written: str | None = None
         for part in (self.folder.recordings, self.records.folder):
             check_writable(part)
             part.mkdir(parents=True, exist_ok=True)
@@ -82,10 +81,15 @@ class Library:
             raise UnknownNameError("recording", name, self._recordings)
         return self._recordings[name]
 
-    def compact(self, name: str) -> None:
-        """Compress a recording that was closed, one at a time, in a process that gives way to others."""
-        path = self.folder.recordings / f"{name}.mcap"
-        self._compacting.submit(_compact, path)
+    def note_recording(self, name: str, closed: bool) -> None:
+        """Note that a recording was begun, or closed.
+
+        Closed ones are compressed, one at a time, in a process that gives way to others.
+        """
+        self._written = None if closed else name
+        if closed:
+            self._compacting.submit(_compact, self.folder.recordings / f"{name}.mcap")
+        self.refresh()
 
     def delete(self, name: str) -> None:
         """Delete a recording.
@@ -96,9 +100,9 @@ class Library:
             FileAccessError: It cannot be deleted.
         """
         path = self.recording(name)
+        if name == self._written:
+            raise NotReadyError("delete the recording", "it is being written")
         try:
-            if time.time() - path.stat().st_mtime < _STILL_WRITTEN:
-                raise NotReadyError("delete the recording", "it is being written")
             path.unlink()
         except OSError as error:
             raise FileAccessError("delete", path, error.strerror or str(error)) from None
@@ -109,7 +113,7 @@ class Library:
         oldest, deleted = time.time() - days * _DAY, 0
         for path in self.folder.recordings.glob("[!.]*.mcap"):
             with suppress(OSError):
-                if path.stat().st_mtime < oldest:
+                if path.stem != self._written and path.stat().st_mtime < oldest:
                     path.unlink()
                     deleted += 1
         self.refresh()
@@ -129,7 +133,8 @@ class Library:
         return f"{result.operator}: {result.outcome}"
 
     def recover(self) -> str:
-        """Keep the trials that no simulation is left to end; returns what was found, in words."""
+        """Keep what no simulation is left to end; returns the trials that were found, in words."""
+        self._written = None
         added, problems = self.records.recover()
         for problem in problems:
             _LOG.error("a trial was not recovered: %s", problem)
@@ -237,6 +242,9 @@ class Catalogue:
             friction=exercise.friction,
             soil=exercise.soil,
             payload=exercise.payload,
+            cameras=exercise.cameras,
+            light=exercise.light,
+            visibility=exercise.visibility,
         )
 
     def _options(self) -> Options:

@@ -1,17 +1,15 @@
-"""Clients of the station: limits of what they open and send, messages to them, radio link."""
+"""Clients of the station: limits of what they open and send, and messages to them."""
 
 from __future__ import annotations
 
 import asyncio
-import heapq
-import math
-import random
 from collections import deque
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from segtrack.station.protocol import ControlsMessage, LinkQuality, LinkRequest
+from segtrack.station.protocol import ControlsMessage, LinkRequest
+from segtrack.station.web.links import DegradedLink, Downlink
 
 MAX_CLIENTS = 16
 """Sockets that are open at a time."""
@@ -60,58 +58,6 @@ class MessageBudget:
         return "drop" if self._drops.take(now) else "close"
 
 
-Item = TypeVar("Item")
-_RATE_TOLERANCE = 0.1
-"""Fraction of a period by which a message may come early: senders' clocks are not exact."""
-
-
-class DegradedLink(Generic[Item]):
-    """One direction of a link.
-
-    Attributes:
-        quality: Delay, jitter, loss and rate.
-    """
-
-    def __init__(self, quality: LinkQuality, seed: int) -> None:
-        """Open a link without messages in transit."""
-        self.quality = quality
-        self._random = random.Random(seed)
-        self._on_the_way: list[tuple[float, int, Item]] = []
-        self._number = 0
-        self._arrived = -1
-        self._free_at = -math.inf
-
-    def send(self, now: float, item: Item) -> None:
-        """Send a message at time `now` [s]."""
-        if now < self._free_at:
-            return
-        self._free_at = now + (1 - _RATE_TOLERANCE) / self.quality.rate
-        lost = self._random.random() < self.quality.loss
-        late = self._random.uniform(0.0, self.quality.jitter)
-        if not lost:
-            heapq.heappush(self._on_the_way, (now + self.quality.delay + late, self._number, item))
-        self._number += 1
-
-    @property
-    def next_arrival(self) -> float | None:
-        """Arrival time of the next message [s]; None without one."""
-        return self._on_the_way[0][0] if self._on_the_way else None
-
-    def discard(self) -> None:
-        """Discard all messages in transit."""
-        self._on_the_way.clear()
-
-    def receive(self, now: float) -> list[Item]:
-        """Return the messages that have arrived until `now` [s], in the order in which they were sent."""
-        arrived = []
-        while self._on_the_way and self._on_the_way[0][0] <= now:
-            _, number, item = heapq.heappop(self._on_the_way)
-            if number > self._arrived:
-                self._arrived = number
-                arrived.append(item)
-        return arrived
-
-
 MAX_LAG = 0.3
 """Time by which controls may come later than the quickest have [s]; later ones are from before a stall."""
 _CLOCK_TOLERANCE = 1e-4
@@ -130,7 +76,7 @@ class Client:
         budget: Messages that it may still send.
         contacts: True if its states hold contact loads.
         link: Degradation of its link; None if it is not degraded.
-        video: States on their way to it, where the link is degraded.
+        downlink: Pictures and telemetry on their way to it, where the link is degraded.
         commands: Controls on their way from it, where the link is degraded.
     """
 
@@ -139,11 +85,12 @@ class Client:
         self.id, self.name, self.budget = number, name, budget
         self.contacts = False
         self.link: LinkRequest | None = None
-        self.video: DegradedLink[bytes] | None = None
+        self.downlink: Downlink | None = None
         self.commands: DegradedLink[ControlsMessage] | None = None
         self._latest: dict[Literal["scene", "status"], str] = {}
         self._answers: deque[str] = deque(maxlen=_MAX_ANSWERS)
         self._state: bytes | None = None
+        self._seen: bytes | None = None
         self._something = asyncio.Event()
         self._seq, self._time = -1, -1.0
         self._quickest = float("inf")
@@ -151,13 +98,17 @@ class Client:
     def degrade(self, link: LinkRequest | None) -> None:
         """Degrade its link, or mend it."""
         self.link = link
-        self.video = DegradedLink(link.video, link.seed) if link is not None else None
+        self.downlink = Downlink(link, self._seen) if link is not None else None
         self.commands = DegradedLink(link.command, link.seed + 1) if link is not None else None
 
     @property
     def degradation(self) -> dict[str, Any] | None:
         """Degradation of its link for `protocol.StatusMessage`."""
-        return None if self.link is None else self.link.model_dump(include={"video", "command", "seed"})
+        return (
+            None
+            if self.link is None
+            else self.link.model_dump(include={"video", "telemetry", "command", "seed"})
+        )
 
     def is_news(self, message: ControlsMessage, now: float) -> bool:
         """Return True if controls that come at `now` [s] are the newest, and not from before a stall."""
@@ -180,13 +131,12 @@ class Client:
 
     def see(self, state: bytes, now: float) -> None:
         """Send the latest state, by way of the link."""
-        if self.video is not None:
-            self.video.send(now, state)
-            arrived = self.video.receive(now)
-            if not arrived:
+        if self.downlink is not None:
+            arrived = self.downlink.carry(state, now)
+            if arrived is None:
                 return
-            state = arrived[-1]
-        self._state = state
+            state = arrived
+        self._state = self._seen = state
         self._something.set()
 
     async def next(self) -> str | bytes:

@@ -113,7 +113,7 @@ class Crew:
         if self.seats.role(message.client) == "instructor":
             raise NotReadyError("degrade a link", "an instructor's is never degraded")
         perfect = protocol.LinkQuality()
-        degraded = message.video != perfect or message.command != perfect
+        degraded = {message.video, message.telemetry, message.command} != {perfect}
         self._clients[message.client].degrade(message if degraded else None)
 
     def require_stop(self, client: Client, on: bool) -> None:

@@ -170,9 +170,8 @@ class Hub:
                 self._message = self.library.recover()
                 self.classroom.forget()
                 self.library.refresh()
-            case RecordingReport(name):
-                self.library.compact(name)
-                self.library.refresh()
+            case RecordingReport(name, closed):
+                self.library.note_recording(name, closed)
 
     def _simulated(self) -> SeenState | None:
         latest = self.run.simulation.state()

@@ -160,7 +160,7 @@ class StationRun:
         values = self.setup.model_dump(exclude={"vehicle", "course", "setting"}, exclude_none=True)
         conditions = {name: str(value) for name, value in values.items()}
         if link is not None:
-            conditions["link"] = link.model_dump_json(include={"video", "command"})
+            conditions["link"] = link.model_dump_json(include={"video", "telemetry", "command"})
         return conditions
 
     def _build_again(self, reason: str) -> None:

@@ -1,9 +1,11 @@
 /** What the operator holds down: keys, a gamepad, touch sticks. What it means is decided by the station. */
 
 import { Pad } from "./pad.js";
+import { ptzOrder } from "./ptz.js";
 
 const PERIOD = 20; // [ms]
 const MAX_KEYS = 16;
+const NOTHING = new Set();
 const STOP = "Space"; // Stops for who does not drive; a driver's keys are mapped by the station.
 export const SOUND_KEY = "KeyM"; // The page's own, as no action of the vehicle is
 const TYPED_INTO = "input, textarea, select, [contenteditable], [role=listbox], [role=slider]";
@@ -16,9 +18,10 @@ export class Inputs {
    *   changes.
    * @param {() => boolean} mayStop Whether the client may stop what another one drives.
    * @param {() => void} onSound Called when the key that turns sound on and off is pressed.
+   * @param {(order: object) => void} onCamera Called with what is asked of the pan-tilt-zoom camera, 50 times a second.
    */
-  constructor(send, tell, mayStop, onSound) {
-    Object.assign(this, { send, tell, mayStop, onSound, active: false, seq: 0, keys: new Set(), pad: new Pad() });
+  constructor(send, tell, mayStop, onSound, onCamera) {
+    Object.assign(this, { send, tell, mayStop, onSound, onCamera, active: false, seq: 0, keys: new Set(), pad: new Pad() });
     this.touch = [0, 0, 0, 0];
     this.fingers = [false, false];
     this.flippers = []; // Names of those that the touch stick moves; all if there are none
@@ -96,6 +99,7 @@ export class Inputs {
     if (told !== this.told) this.tell(reasons);
     this.told = told;
     if (this.active) this.send(this.controls());
+    this.onCamera(ptzOrder(seen ? this.keys : NOTHING, seen ? pad.buttons : []));
   }
 
   /** The message of now; neutral while the page is not seen. */

@@ -1,7 +1,7 @@
-/** The station's binary state: an 80-byte header and float32 arrays, little-endian. */
+/** The station's binary state: a 92-byte header and float32 arrays, little-endian. */
 
-const HEADER = 80;
-const MAGIC = 0x31544753; // "SGT1"
+const HEADER = 92;
+const MAGIC = 0x32544753; // "SGT2"
 
 export const FLAG = {
   eStop: 1,
@@ -18,9 +18,9 @@ export const FLAG = {
 export function readState(buffer) {
   if (buffer.byteLength < HEADER) return null;
   const view = new DataView(buffer);
-  const counts = [64, 68, 72, 76].map((offset) => view.getUint32(offset, true));
-  const [poses, ghosts, readings, contacts] = counts;
-  const floats = poses + ghosts + readings + 6 * contacts;
+  const counts = [72, 76, 80, 84, 88].map((offset) => view.getUint32(offset, true));
+  const [pictures, poses, ghosts, readings, contacts] = counts;
+  const floats = pictures + poses + ghosts + readings + 6 * contacts;
   if (view.getUint32(0, true) !== MAGIC || buffer.byteLength !== HEADER + 4 * floats) return null;
   let offset = HEADER;
   const take = (count) => {
@@ -40,6 +40,9 @@ export function readState(buffer) {
     lateShare: view.getFloat32(52, true),
     energy: view.getFloat32(56, true),
     commandAge: view.getFloat32(60, true),
+    pictureFrame: view.getUint32(64, true),
+    damage: view.getUint32(68, true),
+    picture: take(pictures),
     pose: take(poses),
     ghost: take(ghosts),
     readings: take(readings),

@@ -1,7 +1,7 @@
 /** The operator's page: connection, inputs, picture, instruments and panels in one component. */
 
 import { bannerOf } from "segtrack-station/banner.js";
-import { VIEWS } from "segtrack-station/cameras.js";
+import { ON_BOARD, VIEWS } from "segtrack-station/cameras.js";
 import { FlipperPlan } from "segtrack-station/flippers.js";
 import { HUD, Hud } from "segtrack-station/hud.js";
 import { Inputs } from "segtrack-station/inputs.js";
@@ -21,10 +21,10 @@ import { Connection } from "segtrack-station/socket.js";
 import { FLAG } from "segtrack-station/state.js";
 import { Sound } from "segtrack-station/sound.js";
 import { TouchStick } from "segtrack-station/sticks.js";
-import { View } from "segtrack-station/view.js";
+import { CLEAR, View } from "segtrack-station/view.js";
 
 const TABS = { setup: "Setup", exercises: "Exercises", trial: "Trial", people: "People", replay: "Replay", keys: "Keys" };
-const NAMES = { chase: "Chase", front: "Front", rear: "Rear", overhead: "Overhead", free: "Free" };
+const NAMES = { chase: "Chase", front: "Front", rear: "Rear", ptz: "Pan-tilt-zoom", overhead: "Overhead", free: "Free" };
 const ROLES = ["driver", "instructor", "onlooker"];
 const NARROW = "(max-width: 1000px)";
 const LONGEST_DELAY = 60000; // A longer one is told as this [ms]
@@ -50,9 +50,9 @@ export default {
             :disable="!mayRun || !['running', 'paused'].includes(run)" @click="ask('stop')"/>
           <q-btn outline no-caps icon="replay" :label="t('Reset')" :disable="!mayRun" @click="ask('reset')"/>
           <q-select dense outlined options-dense emit-value map-options behavior="menu" class="st-view" :label="t('View')"
-            v-model="main" :options="views"/>
+            :model-value="shown.main" :options="views" @update:model-value="(view) => (main = view)"/>
           <q-select dense outlined options-dense emit-value map-options behavior="menu" class="st-view" :label="t('Inset')"
-            v-model="inset" :options="insets"/>
+            :model-value="shown.inset" :options="insets" @update:model-value="(view) => (inset = view)"/>
           <q-btn :outline="!contacts" :unelevated="contacts" :color="contacts ? 'primary' : undefined" no-caps
             :label="t('Loads')" :title="t('Contact loads as arrows')" @click="contacts = !contacts"/>
           <q-btn flat round :icon="dark ? 'light_mode' : 'dark_mode'" :aria-label="t(dark ? 'Light' : 'Dark')"
@@ -70,7 +70,7 @@ export default {
       </header>
       <main class="st-scene">
         <canvas ref="canvas"></canvas>
-        <div class="st-inset" v-show="inset" ref="frame"><span>{{ inset && t(names[inset]) }}</span></div>
+        <div class="st-inset" v-show="shown.inset" ref="frame"><span>{{ shown.inset && t(names[shown.inset]) }}</span></div>
         <div v-if="contacts && legend" class="st-legend">{{ legend }}</div>
         <div class="st-title">{{ title }}</div>
         <template v-if="touch">
@@ -118,6 +118,7 @@ export default {
       tabs: TABS,
       main: kept("view", "chase"),
       inset: kept("inset", "") || null,
+      seeing: CLEAR,
       contacts: false,
       dark: false,
       touch: matchMedia("(pointer: coarse)").matches,
@@ -194,8 +195,13 @@ export default {
       if (this.touch) return "touch";
       return this.reasons.pad ? "gamepad" : "keyboard";
     },
+    /** The views that are drawn: of those that were chosen, what there is. */
+    shown() {
+      const has = (view) => !this.seeing.real || ON_BOARD.includes(view);
+      return { main: has(this.main) ? this.main : "front", inset: this.inset && has(this.inset) ? this.inset : null };
+    },
     views() {
-      return VIEWS.map((view) => ({ label: t(NAMES[view]), value: view }));
+      return (this.seeing.real ? ON_BOARD : VIEWS).map((view) => ({ label: t(NAMES[view]), value: view }));
     },
     insets() {
       return [{ label: t("none"), value: null }, ...this.views.filter(({ value }) => value !== "free")];
@@ -203,8 +209,12 @@ export default {
   },
 
   watch: {
-    main: "showViews",
-    inset: "showViews",
+    main: "keepViews",
+    inset: "keepViews",
+    shown: "showViews",
+    seeing(seeing) {
+      this.view?.see(seeing);
+    },
     contacts(contacts) {
       this.send({ type: "view", contacts });
     },
@@ -229,7 +239,7 @@ export default {
     }
     this.hud = new Hud(this.$el.querySelector(".st-hud"));
     const mayStop = () => this.role !== "onlooker";
-    this.inputs = new Inputs(this.send, (reasons) => (this.reasons = reasons), mayStop, this.toggleSound);
+    this.inputs = new Inputs(this.send, (reasons) => (this.reasons = reasons), mayStop, this.toggleSound, this.turnCamera);
     this.sound = new Sound(() => this.inputs.pad.pad);
     this.sounds = this.sound.on;
     document.addEventListener("visibilitychange", this.hush);
@@ -337,6 +347,13 @@ export default {
       else if (message.type === "report") this.report = message.link;
       else if (message.type === "error") this.refuse(message.what);
     },
+    /** Take the conditions of seeing: those of the setup, but for instructors and in replays. */
+    setSeeing() {
+      const { setup, replay } = this.status;
+      const { cameras = null, light = null, visibility = null } = !setup || this.instructor || replay ? {} : setup;
+      const seeing = { real: cameras === "real", dark: light === "dark", visibility };
+      if (JSON.stringify(seeing) !== JSON.stringify(this.seeing)) this.seeing = seeing;
+    },
     /** Say what the station refuses; before it has welcomed the page, ask for another name or role. */
     refuse(what) {
       if (this.welcomed) return this.say(what, true);
@@ -357,7 +374,9 @@ export default {
     setStatus(status) {
       if (status.message && status.message !== this.status?.message) this.say(status.message, false);
       this.status = status;
-      const { trial } = status;
+      this.setSeeing();
+      const { trial, link } = status;
+      this.view.cameras.ptz.delay = link ? 1000 * (link.command.delay + link.video.delay) : 0;
       this.view.course?.mark(trial && !trial.over ? trial.next_gate : null);
     },
     /** Show words for a while: an answer that refuses something, or what has happened. */
@@ -408,11 +427,17 @@ export default {
       if (echoes) return { trial, delayName: t("delay"), delay: this.inputs.delay };
       return { trial, delayName: t("round trip"), delay: this.connect.roundTrip };
     },
-    showViews() {
+    keepViews() {
       keep("view", this.main);
       keep("inset", this.inset ?? "");
-      this.view?.show(this.main, this.inset);
+    },
+    showViews() {
+      this.view?.show(this.shown.main, this.shown.inset);
       this.redraw();
+    },
+    /** Ask the pan-tilt-zoom camera to move; over a degraded link it obeys late, as the belts do. */
+    turnCamera(order) {
+      if (this.view.cameras.ptz.ask(order, performance.now())) this.redraw();
     },
     setDark(dark, chosen = true) {
       this.dark = dark;

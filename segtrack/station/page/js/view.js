@@ -2,11 +2,12 @@
 
 import { THREE } from "nicegui-scene";
 import { Arrows } from "./arrows.js";
-import { Cameras } from "./cameras.js";
+import { Cameras, ON_BOARD } from "./cameras.js";
 import { Course } from "./course.js";
 import { CASTERS, dispose, edgesOf, geometryOf, squared, translucent } from "./meshes.js";
 import { FLAG } from "./state.js";
 import { Vehicle } from "./vehicle.js";
+import { Video } from "./video.js";
 
 const SKY = { dark: 0x1d2733, light: 0xdfe8f0 };
 const DIM = 0.72; // Brightness of the ground on a dark page
@@ -19,6 +20,8 @@ const HIDDEN = 500; // A frame that takes longer was not drawn slowly, but not a
 const RATIOS = [0.5, 0.75, 1, 1.5];
 
 const SOFT = 0.12; // Reach of shades beyond what casts them [m]
+/** Cameras as anybody would like them, by day, in clear air. */
+export const CLEAR = { real: false, dark: false, visibility: null };
 const ORIGIN = new THREE.Vector3();
 const size = new THREE.Vector3();
 const box = new THREE.Box3();
@@ -36,6 +39,8 @@ export class View {
     this.renderer.autoClear = false;
     this.scene = new THREE.Scene();
     this.cameras = new Cameras(canvas, onChange);
+    this.video = new Video(this.renderer);
+    this.seeing = CLEAR;
     this.arrows = new Arrows(this.scene);
     this.shown = { main: "chase", inset: null };
     this.number = null;
@@ -66,7 +71,9 @@ export class View {
 
   setDark(dark) {
     this.dark = dark;
-    this.renderer.setClearColor(dark ? SKY.dark : SKY.light);
+    const sky = dark ? SKY.dark : SKY.light;
+    this.renderer.setClearColor(sky);
+    this.video.setSky(sky);
     if (this.ground) this.ground.material.uniforms.brightness.value = dark ? DIM : 1;
   }
 
@@ -74,6 +81,13 @@ export class View {
   show(main, inset) {
     this.shown = { main, inset };
     this.cameras.orbit.enabled = main === "free";
+    this.cameras.dragged = main === "ptz";
+  }
+
+  /** Choose the conditions of seeing: real cameras, darkness, visibility in smoke [m] or null. */
+  see(seeing) {
+    this.seeing = seeing;
+    this.onChange();
   }
 
   /** Take the size of the parent with the next picture: a canvas that is resized is empty until it is drawn. */
@@ -106,7 +120,7 @@ export class View {
       this.renderer.setSize(this.size.width, this.size.height, false);
       this.resized = false;
     }
-    this.vehicle.pose(state.pose);
+    this.vehicle.pose(state.picture.length ? state.picture : state.pose);
     if (!this.fitted) {
       this.cameras.fit(this.vehicle.reach(), this.vehicle.box());
       this.fitted = true;
@@ -120,15 +134,17 @@ export class View {
     this.arrows.show(state.contacts, 0.4 * this.cameras.reach);
     this.cameras.follow(this.vehicle.body, time);
     const { width, height } = this.size;
-    this.render(this.shown.main, 0, 0, width, height);
+    this.render(this.shown.main, 0, 0, width, height, state);
     if (this.shown.inset) {
       const box = this.insetBox;
-      this.render(this.shown.inset, box.x, box.y, box.width, box.height);
+      this.render(this.shown.inset, box.x, box.y, box.width, box.height, state);
     }
+    if (state.picture.length) this.vehicle.pose(state.pose); // For the instruments.
+    if (this.cameras.turns) this.onChange();
     return true;
   }
 
-  render(view, x, y, width, height) {
+  render(view, x, y, width, height, state = null) {
     const camera = this.cameras.camera[view];
     camera.aspect = width / height;
     camera.updateProjectionMatrix();
@@ -136,8 +152,24 @@ export class View {
     this.renderer.setViewport(x, y, width, height);
     this.renderer.setScissor(x, y, width, height);
     this.renderer.setScissorTest(true);
+    const { real, dark, visibility } = this.seeing;
+    const delayed = state !== null && state.picture.length > 0;
+    for (const { sprite } of this.course.labels) sprite.visible &&= !real;
     this.renderer.clear();
-    this.renderer.render(this.scene, camera);
+    if (!real && !dark && !visibility && !delayed) this.renderer.render(this.scene, camera);
+    else {
+      const how = {
+        real: real && ON_BOARD.includes(view),
+        zoom: view === "ptz" ? this.cameras.ptz.zoom : 1,
+        dark,
+        visibility,
+        lamps: this.cameras.lamps(this.vehicle.body),
+      };
+      const [slot, lines] = x ? ["inset", height] : ["main", height * this.ratio];
+      const { pictureFrame, frame, damage } = state ?? { pictureFrame: 0, frame: 0, damage: 0 };
+      const number = `${view} ${pictureFrame || frame}`;
+      this.video.draw(this.scene, camera, how, { slot, lines, number, damage, holds: delayed });
+    }
   }
 
   /** Let the vehicle be seen through ground that hides it from the chasing camera; other views are left as they are. */
@@ -184,6 +216,7 @@ export class View {
     this.resizing.disconnect();
     this.cameras.close();
     dispose(this.scene);
+    this.video.dispose();
     this.renderer.dispose();
   }
 }

@@ -3,6 +3,7 @@
 import { SOUND_KEY } from "../inputs.js";
 import { labelOf } from "../keyboard.js";
 import { nameOf, t } from "../language.js";
+import { PTZ_INPUTS } from "../ptz.js";
 import { PadPanel } from "./padmap.js";
 
 export const HelpPanel = {
@@ -16,12 +17,14 @@ export const HelpPanel = {
         <dl class="st-keys"><div v-for="row in rows.filter((row) => row.device === device)" :key="row.inputs + row.action">
           <dt>{{ row.inputs.map(device === 'keyboard' ? labelOf : nameOf).join(', ') }}</dt><dd>{{ t(row.action) }}</dd></div></dl>
       </template>
+      <p class="st-hint">{{ t('The pan-tilt-zoom camera also follows a finger or the mouse on its picture and the wheel, and on a standard pad the D-pad, X, Y and pressed sticks.') }}</p>
       <pad-panel v-if="pad" :pad="pad"/>
     </div>`,
   methods: { labelOf, nameOf, t },
   computed: {
     rows() {
-      return [...this.bindings, { device: "keyboard", inputs: [SOUND_KEY], action: "sound and rumble on or off" }];
+      const camera = PTZ_INPUTS.map(({ key, action }) => ({ device: "keyboard", inputs: [key], action }));
+      return [...this.bindings, ...camera, { device: "keyboard", inputs: [SOUND_KEY], action: "sound and rumble on or off" }];
     },
     devices() {
       return [...new Set(this.bindings.map(({ device }) => device))];

@@ -9,8 +9,9 @@ const LINK = [
   ["loss", "loss [%]", 100],
   ["rate", "rate [1/s]", 1],
 ];
-const WAYS = { video: "pictures", command: "commands" };
+const WAYS = { video: "picture", telemetry: "instruments", command: "commands" };
 const CLEAR = { delay: 0, jitter: 0, loss: 0, rate: 100 };
+const clear = () => Object.fromEntries(Object.keys(WAYS).map((way) => [way, { ...CLEAR }]));
 
 export const InstructorPanel = {
   props: { status: Object, client: Number, instructor: Boolean, name: String },
@@ -51,7 +52,7 @@ export const InstructorPanel = {
     of: null,
     rows: LINK,
     ways: WAYS,
-    form: { video: { ...CLEAR }, command: { ...CLEAR } },
+    form: clear(),
   }),
   computed: {
     drives() {
@@ -88,11 +89,11 @@ export const InstructorPanel = {
     },
     degrade(form) {
       const inUnits = (way) => Object.fromEntries(LINK.map(([name, , unit]) => [name, numberOr(form[way][name], 0) / unit]));
-      const seed = this.status.setup?.seed ?? 0;
-      this.$emit("send", { type: "link", client: this.of, video: inUnits("video"), command: inUnits("command"), seed });
+      const ways = Object.fromEntries(Object.keys(WAYS).map((way) => [way, inUnits(way)]));
+      this.$emit("send", { type: "link", client: this.of, ...ways, seed: this.status.setup?.seed ?? 0 });
     },
     clear() {
-      this.form = { video: { ...CLEAR }, command: { ...CLEAR } };
+      this.form = clear();
       this.degrade(this.form);
     },
   },

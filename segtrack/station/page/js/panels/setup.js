@@ -18,6 +18,11 @@ export const SetupPanel = {
         <q-input ${NUMBER} v-model="form.payload" :label="t('Payload [kg]')" min="0"/>
       </div>
       <q-select ${SELECT} v-model="form.soil" :options="soils" :label="t('Soil')"/>
+      <q-select ${SELECT} v-model="form.cameras" :options="cameras" :label="t('Cameras')"/>
+      <div class="st-pair">
+        <q-select ${SELECT} v-model="form.light" :options="lights" :label="t('Lighting')"/>
+        <q-input ${NUMBER} v-model="form.visibility" :label="t('Visibility [m]')" :placeholder="t('no smoke')" min="0.1" max="10000"/>
+      </div>
       <div class="st-pair">
         <q-select ${SELECT} v-model="form.time_step" :options="steps" :label="t('Time step')"/>
         <q-input ${NUMBER} v-model="form.seed" :label="t('Seed')" min="0" step="1"/>
@@ -48,6 +53,12 @@ export const SetupPanel = {
     settingLabel() {
       return this.course?.setting_name ?? t("Setting");
     },
+    cameras() {
+      return [{ label: t("any view"), value: null }, { label: t("the vehicle's own"), value: "real" }];
+    },
+    lights() {
+      return [{ label: t("daylight"), value: null }, { label: t("dark, own lamps"), value: "dark" }];
+    },
     soils() {
       return [{ label: t("rigid ground"), value: null }, ...this.options.soils.map((soil) => ({ label: soil, value: soil }))];
     },
@@ -56,7 +67,7 @@ export const SetupPanel = {
     t,
     apply() {
       const { form } = this;
-      const numbers = { friction: numberOr(form.friction, null), payload: numberOr(form.payload, 0) };
+      const numbers = { friction: numberOr(form.friction, null), payload: numberOr(form.payload, 0), visibility: numberOr(form.visibility, null) };
       const seed = Math.trunc(numberOr(form.seed, 0));
       this.$emit("send", { type: "configure", setup: { ...form, ...numbers, seed } });
     },

@@ -1,0 +1,164 @@
+"""Degraded links of clients: messages, and video whose lost packets damage the picture and stop it."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import random
+from collections import deque
+from dataclasses import replace
+from typing import Generic, NamedTuple, TypeVar
+
+from segtrack.station.protocol import Flag, LinkQuality, LinkRequest, StateMessage
+
+Item = TypeVar("Item")
+_RATE_TOLERANCE = 0.1
+"""Fraction of a period by which a message may come early: senders' clocks are not exact."""
+
+
+class DegradedLink(Generic[Item]):
+    """One direction of a link.
+
+    Attributes:
+        quality: Delay, jitter, loss and rate.
+    """
+
+    def __init__(self, quality: LinkQuality, seed: int) -> None:
+        """Open a link without messages in transit."""
+        self.quality = quality
+        self._random = random.Random(seed)
+        self._on_the_way: list[tuple[float, int, Item]] = []
+        self._number = 0
+        self._arrived = -1
+        self._free_at = -math.inf
+
+    def send(self, now: float, item: Item) -> None:
+        """Send a message at time `now` [s]."""
+        if now < self._free_at:
+            return
+        self._free_at = now + (1 - _RATE_TOLERANCE) / self.quality.rate
+        lost = self._random.random() < self.quality.loss
+        late = self._random.uniform(0.0, self.quality.jitter)
+        if not lost:
+            heapq.heappush(self._on_the_way, (now + self.quality.delay + late, self._number, item))
+        self._number += 1
+
+    @property
+    def next_arrival(self) -> float | None:
+        """Arrival time of the next message [s]; None without one."""
+        return self._on_the_way[0][0] if self._on_the_way else None
+
+    def discard(self) -> None:
+        """Discard all messages in transit."""
+        self._on_the_way.clear()
+
+    def receive(self, now: float) -> list[Item]:
+        """Return the messages that have arrived until `now` [s], in the order in which they were sent."""
+        arrived = []
+        while self._on_the_way and self._on_the_way[0][0] <= now:
+            _, number, item = heapq.heappop(self._on_the_way)
+            if number > self._arrived:
+                self._arrived = number
+                arrived.append(item)
+        return arrived
+
+
+SLICES = 24
+"""Slices of a picture, each of which is a packet."""
+_KEY_PERIOD = 1.0
+"""Time between key pictures, which build on no earlier one [s]."""
+_SHOWN = SLICES // 2
+"""Damaged slices up to which a picture is shown."""
+
+
+class Picture(NamedTuple):
+    """Picture as it arrived.
+
+    Attributes:
+        state: Packed state that it shows.
+        damage: Bit mask of its damaged slices, in rows from the top left.
+    """
+
+    state: bytes
+    damage: int
+
+
+class VideoLink:
+    """Coded video over a degraded link.
+
+    Each packet is a slice of a picture, and lost by itself. A slice that was lost stays damaged until a key
+    picture brings it anew, and while more than half of them are damaged the picture stands: `k` pictures
+    after a key picture a slice is damaged with the probability `1 - (1 - loss)^(k + 1)`. Pictures arrive in
+    their order; who decodes them waits for a late one.
+    """
+
+    def __init__(self, quality: LinkQuality, seed: int) -> None:
+        """Open a link without pictures in transit."""
+        self._quality = quality
+        self._random = random.Random(seed)
+        self._on_the_way: deque[tuple[float, bool, Picture]] = deque()
+        self._free_at = self._key_at = -math.inf
+        self._arrives = -math.inf
+        self._damage = 0
+
+    def send(self, now: float, state: bytes) -> None:
+        """Send a picture of a state at time `now` [s]."""
+        quality = self._quality
+        if now < self._free_at:
+            return
+        self._free_at = now + (1 - _RATE_TOLERANCE) / quality.rate
+        is_key = now >= self._key_at
+        if is_key:
+            self._key_at = now + _KEY_PERIOD
+        lost = sum(1 << i for i in range(SLICES) if self._random.random() < quality.loss)
+        late = self._random.uniform(0.0, quality.jitter)
+        self._arrives = max(self._arrives, now + quality.delay + late)
+        self._on_the_way.append((self._arrives, is_key, Picture(state, lost)))
+
+    def receive(self, now: float) -> Picture | None:
+        """Return the newest picture that can be shown of those that have arrived until `now` [s]."""
+        shown = None
+        while self._on_the_way and self._on_the_way[0][0] <= now:
+            _, is_key, (state, lost) = self._on_the_way.popleft()
+            self._damage = lost if is_key else self._damage | lost
+            if self._damage.bit_count() <= _SHOWN:
+                shown = Picture(state, self._damage)
+        return shown
+
+
+_SEEN = Flag.GHOST | Flag.CONTACTS
+"""Flags of what is drawn."""
+
+
+class Downlink:
+    """Link from the station to a client: telemetry, and the picture beside it."""
+
+    def __init__(self, link: LinkRequest, seen: bytes | None) -> None:
+        """Open it with nothing in transit, for a client that has seen a state."""
+        self._telemetry = DegradedLink[bytes](link.telemetry, link.seed + 2)
+        self._video = VideoLink(link.video, link.seed)
+        self._picture = None if seen is None else (StateMessage.unpack(seen), 0)
+
+    def carry(self, state: bytes, now: float) -> bytes | None:
+        """Send a state at `now` [s]; returns the latest telemetry with its picture, if any arrived."""
+        self._telemetry.send(now, state)
+        self._video.send(now, state)
+        picture = self._video.receive(now)
+        if picture is not None:
+            self._picture = StateMessage.unpack(picture.state), picture.damage
+        arrived = self._telemetry.receive(now)
+        if not arrived or self._picture is None:
+            return None
+        latest, (seen, damage) = StateMessage.unpack(arrived[-1]), self._picture
+        if seen.scene != latest.scene:  # The picture is still of what was there before.
+            return None
+        return replace(
+            latest,
+            flags=(latest.flags & ~_SEEN) | (seen.flags & _SEEN),
+            client_time=seen.client_time,
+            picture_frame=seen.frame,
+            damage=damage,
+            picture=seen.pose,
+            ghost=seen.ghost,
+            contacts=seen.contacts,
+        ).pack()

@@ -1,0 +1,234 @@
+"""Real cameras: lens, smoke, lamps and lost slices against closed forms, and who sees by them."""
+
+import math
+
+import pytest
+
+pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
+
+from browser import chromium  # noqa: E402
+from fake_station import FakeStation  # noqa: E402
+from test_station_page import STATION, open_page  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def page(browser, tmp_path_factory):
+    station = FakeStation(tmp_path_factory.mktemp("station"), course="parcours")
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.view.course && {STATION}.state")
+    page.evaluate(BENCH)
+    yield page
+    assert not page.complaints
+    station.close()
+
+
+BENCH = """async () => {
+  const { THREE } = await import("nicegui-scene");
+  const { Video } = await import("segtrack-station/video.js");
+  const renderer = new THREE.WebGLRenderer();
+  renderer.setSize(640, 360, false);
+  renderer.autoClear = false;
+  const video = new Video(renderer);
+  const camera = new THREE.PerspectiveCamera(80, 16 / 9, 0.01, 300);
+  const clear = { real: false, zoom: 1, dark: false, visibility: null, lamps: [] };
+  const raw = (hex) => new THREE.Color().setHex(hex, THREE.LinearSRGBColorSpace);
+  const wall = ({ distance, turned, colour }) => {
+    const material = new THREE.MeshBasicMaterial({ color: raw(colour), side: THREE.DoubleSide });
+    const mesh = new THREE.Mesh(new THREE.PlaneGeometry(100, 100), material);
+    mesh.position.z = -distance;
+    mesh.rotation.y = turned ?? 0;
+    return mesh;
+  };
+  const ball = (x, y) => {
+    const material = new THREE.MeshBasicMaterial({ color: 0xffffff });
+    const mesh = new THREE.Mesh(new THREE.SphereGeometry(0.05), material);
+    mesh.position.set(5 * x, 5 * y, -5);
+    return mesh;
+  };
+  let number = 0;
+  /** Colours of the picture (360, 640, 4), from below. */
+  window.bench = ({ balls = [], walls = [], how = {}, sky = 0, damage = 0, lamp = false }) => {
+    const scene = new THREE.Scene();
+    for (const [x, y] of balls) scene.add(ball(x, y));
+    for (const each of walls) scene.add(wall(each));
+    video.setSky(sky);
+    const lamps = lamp ? [{ at: new THREE.Vector3(), to: new THREE.Vector3(0, 0, -1) }] : [];
+    renderer.setViewport(0, 0, 640, 360);
+    const picture = { slot: "bench", lines: 360, number: `${number++}`, damage, holds: false };
+    video.draw(scene, camera, { ...clear, ...how, lamps }, picture);
+    const pixels = new Uint8Array(4 * 640 * 360);
+    renderer.readRenderTargetPixels(video.slots.bench.shown, 0, 0, 640, 360, pixels);
+    return pixels;
+  };
+  window.at = (pixels, column, row) => [0, 1, 2].map((i) => pixels[4 * (640 * row + column) + i]);
+  /** Centre of what is bright, in half heights from the middle. */
+  window.bright = (pixels) => {
+    let [sum, x, y] = [0, 0, 0];
+    for (let i = 0; i < 640 * 360; i++) {
+      if (pixels[4 * i] < 128) continue;
+      sum++;
+      x += ((i % 640) + 0.5 - 320) / 180;
+      y += (Math.floor(i / 640) + 0.5 - 180) / 180;
+    }
+    return [x / sum, y / sum];
+  };
+}"""
+HALF = math.tan(math.radians(40))
+LENS = 0.08
+
+
+@pytest.mark.parametrize("zoom", [1, 4])
+@pytest.mark.parametrize("x, y", [(0, 0), (0.8, 0.3), (-1.3, -0.7), (1.2, -0.2)])
+def test_a_lens_brings_straight_ways_nearer_to_the_middle_by_the_division_model(page, x, y, zoom):
+    seen = page.evaluate(
+        "([x, y, zoom]) => bright(bench({ balls: [[x, y]], how: { real: true, zoom } }))", [x, y, zoom]
+    )
+    distortion = LENS / zoom**2
+    far = math.hypot(x, y) / HALF
+    near = 2 * far / (1 + math.sqrt(1 + 4 * distortion * far**2))  # far = near / (1 - distortion near^2)
+    share = near / far if far else 1.0
+    assert seen == pytest.approx([share * x / HALF, share * y / HALF], abs=1.5 / 180)
+
+
+@pytest.mark.parametrize("distance", [0.5, 2.0, 5.0, 10.0])
+def test_smoke_leaves_the_contrast_that_koschmieder_says_and_hides_the_sky(page, distance):
+    """W. E. K. Middleton, Vision through the atmosphere (1952): contrast falls with exp(-3 d / V)."""
+    colours = page.evaluate(
+        """(distance) => [0x000000, 0xffffff].map((colour) =>
+          at(bench({ walls: [{ distance, colour }], how: { visibility: 5 } }), 320, 180)[0])""",
+        distance,
+    )
+    black, white = (colour / 255 for colour in colours)
+    left = math.exp(-3 * distance / 5)
+    assert white - black == pytest.approx(left, abs=0.01)
+    assert black == pytest.approx(0.75 * (1 - left), abs=0.01)
+    sky = page.evaluate("at(bench({ sky: 0x4080ff, how: { visibility: 5 } }), 320, 180)")
+    assert [value / 255 for value in sky] == pytest.approx([0.75] * 3, abs=0.01)
+
+
+@pytest.mark.parametrize("turned", [0, 60])
+@pytest.mark.parametrize("distance", [2.0, 3.0, 6.0])
+def test_a_lamp_lights_by_inverse_square_and_cosine_and_only_its_beam(page, distance, turned):
+    pixels = """([distance, turned]) => {
+      const walls = [{ distance, turned, colour: 0xffffff }];
+      const pixels = bench({ walls, how: { dark: true }, lamp: true });
+      return [at(pixels, 320, 180)[0], at(pixels, 20, 340)[0]];
+    }"""
+    middle, corner = page.evaluate(pixels, [distance, math.radians(turned)])
+    light = (1.5 / distance) ** 2 * math.cos(math.radians(turned))
+    assert middle / 255 == pytest.approx(light ** (1 / 2.2), abs=0.015)
+    assert corner <= 2
+    assert page.evaluate("at(bench({ sky: 0x4080ff, how: { dark: true }, lamp: true }), 320, 180)[2]") <= 2
+
+
+def test_a_lost_slice_keeps_what_was_there_before_and_no_other_does(page):
+    kept = page.evaluate("""() => {
+      bench({ walls: [{ distance: 2, colour: 0xff0000 }] });
+      const pixels = bench({ walls: [{ distance: 2, colour: 0x00ff00 }], damage: (1 << 7) | (1 << 23) });
+      const kept = [];
+      for (let slice = 0; slice < 24; slice++) {
+        const [column, row] = [slice % 6, Math.floor(slice / 6)];
+        const [x, y] = [Math.floor((column + 0.5) * 640 / 6), 360 - Math.floor((row + 0.5) * 90)];
+        if (at(pixels, x, y)[0] > 200) kept.push(slice);
+      }
+      return kept;
+    }""")
+    assert kept == [7, 23]
+
+
+def test_a_clear_picture_is_the_same_through_the_pass_and_noise_is_that_of_a_real_camera(page):
+    plain, dull = page.evaluate("""() => [{}, { real: true }].map((how) => {
+      const pixels = bench({ walls: [{ distance: 2, colour: 0x4080c0 }], how });
+      let [sum, square] = [0, 0];
+      for (let i = 0; i < 640 * 360; i++) { sum += pixels[4 * i]; square += pixels[4 * i] ** 2; }
+      const mean = sum / (640 * 360);
+      return [mean, Math.sqrt(Math.max(0, square / (640 * 360) - mean * mean))];
+    })""")
+    assert plain == pytest.approx([0x40, 0.0], abs=0.5)
+    assert dull[0] == pytest.approx(0x40, abs=0.5)
+    assert dull[1] == pytest.approx(0.012 * 255, rel=0.1)
+
+
+PTZ = """async (orders) => {
+  const { Ptz, ptzOrder } = await import("segtrack-station/ptz.js");
+  const ptz = new Ptz();
+  ptz.delay = orders.delay ?? 0;
+  const held = new Set();
+  const seen = [];
+  for (let time = 0; time <= orders.until; time += 20) {
+    for (const [at, down, key] of orders.keys ?? []) if (at === time) down ? held.add(key) : held.delete(key);
+    ptz.ask(ptzOrder(held, []), time);
+    for (const [at, ...by] of orders.drags ?? []) if (at === time) ptz.drag(...by, time);
+    ptz.move(time);
+    seen.push([ptz.pan, ptz.tilt, ptz.zoom]);
+  }
+  return seen;
+}"""
+
+
+def test_the_pan_tilt_zoom_camera_turns_at_its_rate_stops_at_its_limits_and_obeys_late(page):
+    turned = page.evaluate(PTZ, {"keys": [[0, True, "KeyJ"], [1000, False, "KeyJ"]], "until": 2000})
+    assert turned[-1] == pytest.approx([math.pi / 3, 0, 1], rel=0.03)
+    ends = page.evaluate(PTZ, {"keys": [[0, True, key] for key in ("KeyL", "KeyK", "KeyO")], "until": 8000})
+    assert ends[-1] == pytest.approx([-2.97, -1.05, 10])
+    late = page.evaluate(PTZ, {"keys": [[0, True, "KeyJ"]], "delay": 500, "until": 1000})
+    assert [pan for pan, _, _ in late[:25]] == [0] * 25
+    assert late[-1][0] == pytest.approx(math.pi / 6, rel=0.06)
+    home = {"keys": [[0, True, "KeyJ"], [1000, False, "KeyJ"], [1200, True, "KeyH"]], "until": 4000}
+    assert page.evaluate(PTZ, home)[-1] == [0, 0, 1]
+    dragged = page.evaluate(PTZ, {"drags": [[100, 0.3, -0.2, 2]], "until": 3000})
+    assert dragged[-1] == pytest.approx([0.3, -0.2, 2])
+    assert dragged[6][0] < 0.1  # It turns there, and does not jump.
+
+
+SETUP = f"""(setup) => {{
+  {STATION}.connect.on.message = () => null;
+  {STATION}.receive({{ ...{STATION}.status, setup: {{ ...{STATION}.status.setup, ...setup }} }});
+}}"""
+
+
+def test_real_cameras_leave_the_driver_those_on_board_and_an_instructor_all(browser, tmp_path):
+    station = FakeStation(tmp_path, course="parcours")
+    views = f"{STATION}.views.map(({{ value }}) => value)"
+    for role, expected in [("driver", ["front", "rear", "ptz"]), ("instructor", None)]:
+        page = open_page(browser, station, role=role)
+        page.wait_for_function(f"{STATION}.view.course && {STATION}.state")
+        every = page.evaluate(views)
+        assert len(every) == 6
+        page.evaluate(SETUP, {"cameras": "real", "light": "dark", "visibility": 4})
+        assert page.evaluate(views) == (expected or every)
+        assert page.evaluate(f"{STATION}.shown.main") == ("front" if expected else "chase")
+        clear = {"real": False, "dark": False, "visibility": None}
+        seeing = {"real": True, "dark": True, "visibility": 4} if expected else clear
+        assert page.evaluate(f"({{ ...{STATION}.seeing }})") == seeing
+        page.evaluate(SETUP, {"cameras": None, "light": None, "visibility": None})
+        assert page.evaluate(f"{STATION}.shown.main") == "chase"
+        assert page.evaluate(f"({{ ...{STATION}.seeing }})") == clear
+        assert not page.complaints
+        page.close()
+    station.close()
+
+
+def test_instruments_show_the_present_while_the_picture_is_late(page):
+    told = page.evaluate(f"""() => {{
+      const station = {STATION};
+      const tilted = new Float32Array(station.state.pose);
+      const [half, now] = [Math.PI / 12, station.state];
+      for (let link = 0; link < station.view.vehicle.links.length; link++) {{
+        tilted.set([0, -Math.sin(half), 0, Math.cos(half)], 7 * link + 3);
+      }}
+      station.connect.on.state = () => null;
+      const picture = new Float32Array(now.pose);
+      station.state = {{ ...now, picture, pictureFrame: 1, pose: tilted, damage: 0 }};
+      station.draw(performance.now());
+      const {{ x, y, z }} = station.view.cameras.ahead;
+      return [document.querySelector("[data-hud=pitch]").textContent, [x, y, z]];
+    }}""")
+    assert told[0] == "nose up 30°"
+    assert abs(told[1][2]) < 0.05  # The picture is level, as it was before.

@@ -1,0 +1,110 @@
+"""Degraded links: video against the binomial distribution of lost packets, instruments apart from it."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
+
+from segtrack.station.protocol import Flag, LinkQuality, LinkRequest, StateMessage  # noqa: E402
+from segtrack.station.web.links import SLICES, Downlink, VideoLink  # noqa: E402
+
+RATE = 30.0
+NONE = np.empty(0)
+
+
+def state(frame, scene=1, **changed):
+    numbers = dict.fromkeys(
+        "time server_time trial_clock client_time real_time_factor late_share energy command_age".split(), 0.0
+    )
+    arrays = dict(pose=np.full(7, frame), ghost=NONE, readings=np.full(2, frame), contacts=np.empty((0, 6)))
+    return StateMessage(scene=scene, frame=frame, flags=Flag(0), **(numbers | arrays | changed)).pack()
+
+
+def test_slices_are_damaged_as_lost_packets_say_and_the_picture_stands_beyond_half_of_them():
+    loss, pictures = 0.02, 60000
+    link = VideoLink(LinkQuality(loss=loss), seed=3)
+    shown, damage = np.zeros((2, int(RATE)))
+    for i in range(pictures):
+        link.send(i / RATE, b"")
+        picture = link.receive(i / RATE)
+        if picture is not None:
+            shown[i % int(RATE)] += 1
+            damage[i % int(RATE)] += picture.damage.bit_count()
+    each = pictures / RATE
+    lost = 1 - (1 - loss) ** np.arange(1, RATE + 1)
+    counts = np.arange(SLICES // 2 + 1)
+    expected = np.array([binom.pmf(counts, SLICES, share) for share in lost])
+    fractions = expected.sum(1)
+    assert fractions[-1] < 0.9
+    assert np.abs(shown / each - fractions).max() < 4 * 0.5 / np.sqrt(each)
+    mean = expected @ counts / fractions
+    assert np.abs(damage / shown - mean).max() < 5 * np.sqrt(SLICES / 4 / each)
+
+
+def test_a_link_without_loss_shows_each_picture_after_its_delay_and_at_its_rate():
+    link = VideoLink(LinkQuality(delay=0.2, jitter=0.1, rate=10.0), seed=1)
+    came = []
+    for i in range(300):
+        now = i / RATE
+        link.send(now, str(i).encode())
+        if picture := link.receive(now):
+            came.append((now - int(picture.state) / RATE, picture.damage))
+    assert 95 <= len(came) <= 100  # Ten a second.
+    delays = np.array([delay for delay, _ in came])
+    assert delays.min() >= 0.2 - 1e-9
+    assert delays.max() <= 0.3 + 1 / RATE
+    assert not any(damage for _, damage in came)
+
+
+def test_pictures_arrive_in_their_order_however_much_they_jitter():
+    link = VideoLink(LinkQuality(jitter=0.5), seed=2)
+    shown = []
+    for i in range(900):
+        link.send(i / RATE, str(i).encode())
+        if picture := link.receive(i / RATE):
+            shown.append(int(picture.state))
+    assert shown == sorted(shown)
+    assert len(shown) > 100
+
+
+def test_instruments_go_on_while_the_picture_stands():
+    link = LinkRequest(client=1, video=LinkQuality(loss=1.0))
+    downlink = Downlink(link, state(1, client_time=5.0, ghost=np.ones(7)))
+    for frame in range(2, 50):
+        seen = StateMessage.unpack(downlink.carry(state(frame, client_time=100.0 * frame), frame / RATE))
+        assert (seen.frame, seen.readings[0], seen.pose[0]) == (frame, frame, frame)
+        assert (seen.picture_frame, seen.picture[0], seen.client_time) == (1, 1, 5.0)
+        assert len(seen.ghost) == 7
+
+
+def test_a_picture_goes_on_while_the_instruments_are_late():
+    link = LinkRequest(client=1, telemetry=LinkQuality(delay=1.0))
+    downlink = Downlink(link, None)
+    assert downlink.carry(state(1), 0.0) is None
+    for frame in range(2, 40):
+        arrived = downlink.carry(state(frame), (frame - 1) * 0.1)
+        if arrived is not None:
+            seen = StateMessage.unpack(arrived)
+            assert (seen.frame, seen.picture_frame) == (frame - 10, frame)
+    assert arrived is not None
+
+
+def test_nothing_is_sent_that_mixes_two_scenes():
+    link = LinkRequest(client=1, video=LinkQuality(delay=0.5))
+    downlink = Downlink(link, state(1))
+    assert StateMessage.unpack(downlink.carry(state(2), 0.0)).picture_frame == 1
+    assert downlink.carry(state(3, scene=2), 0.1) is None
+    assert downlink.carry(state(4, scene=2), 0.55) is None
+    seen = StateMessage.unpack(downlink.carry(state(5, scene=2), 0.65))
+    assert (seen.scene, seen.frame, seen.picture_frame) == (2, 5, 3)
+
+
+def test_a_link_of_one_seed_loses_the_same():
+    lost = []
+    for _ in range(2):
+        link = VideoLink(LinkQuality(loss=0.1), seed=7)
+        for i in range(100):
+            link.send(i / RATE, b"")
+            lost.append(link.receive(i / RATE))
+    assert lost[:100] == lost[100:]
