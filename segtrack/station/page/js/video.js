@@ -26,6 +26,7 @@ const FRAGMENT = `
   uniform sampler2D before;
   uniform vec2 halves;      // Tangents of half the angles of what was rendered
   uniform float aspect;
+  uniform vec2 size;        // Of it [px]
   uniform float distortion; // Of the lens, over the half height
   uniform float stretch;    // Half height of what was rendered, over that of the picture
   uniform vec2 range;       // Near and far [m]
@@ -48,6 +49,13 @@ const FRAGMENT = `
     float z = range.x * range.y / (range.y - d * (range.y - range.x));
     return vec3((2.0 * uv - 1.0) * halves, -1.0) * z;
   }
+  // Across the surface at a texel's middle, to the neighbour that is nearer in depth: the other may be behind an edge.
+  vec3 across(vec2 uv, vec2 by) {
+    vec3 here = from(uv);
+    vec3 after = from(uv + by) - here;
+    vec3 before_ = here - from(uv - by);
+    return abs(after.z) < abs(before_.z) ? after : before_;
+  }
   void main() {
     vec2 cell = floor(vec2(uv_.x, 1.0 - uv_.y) * vec2(6.0, 4.0));
     if (((damage >> int(cell.x + 6.0 * cell.y)) & 1) == 1) {
@@ -68,7 +76,9 @@ const FRAGMENT = `
     float light = night;
     float beam = 0.0;
     if (lamps > 0) {
-      vec3 facing = normalize(cross(dFdx(place), dFdy(place)));
+      vec2 texel = 1.0 / size;
+      vec2 middle = (floor(uv * size) + 0.5) * texel;
+      vec3 facing = normalize(cross(across(middle, vec2(texel.x, 0.0)), across(middle, vec2(0.0, texel.y))));
       for (int i = 0; i < ${LAMPS}; i++) {
         if (i >= lamps) break;
         vec3 ray = place - lampAt[i];
@@ -105,7 +115,8 @@ export class Video {
     this.wide.matrixAutoUpdate = false;
     const vectors = () => Array.from({ length: LAMPS }, () => new THREE.Vector3());
     this.pass = full(FRAGMENT, {
-      seen: null, depth: null, before: null, halves: new THREE.Vector2(), aspect: 1, distortion: 0, stretch: 1,
+      seen: null, depth: null, before: null, halves: new THREE.Vector2(), aspect: 1,
+      size: new THREE.Vector2(), distortion: 0, stretch: 1,
       range: new THREE.Vector2(), night: 1, lampAt: vectors(), lampTo: vectors(), lamps: 0, extinction: 0, haze: HAZE,
       noise: 0, moment: 0, damage: 0,
     }); // prettier-ignore
@@ -170,6 +181,7 @@ export class Video {
       uniforms.lampTo.value[i].copy(to).transformDirection(wide.matrixWorldInverse);
     });
     uniforms.halves.value.set(half * stretch * camera.aspect, half * stretch);
+    uniforms.size.value.set(own.raw.width, own.raw.height);
     uniforms.range.value.set(camera.near, camera.far);
     [own.shown, own.before] = [own.before, own.shown];
     renderer.setRenderTarget(own.shown);
