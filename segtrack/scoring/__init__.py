@@ -10,7 +10,8 @@
 | `records` | results in a folder, a file an operator |
 | `syllabus` | exercises in their order, and who has passed them |
 | `class_report` | results of a class as HTML, CSV and PDF |
-| `report` | an operator's record as HTML and CSV |
+| `report` | an operator's record as HTML and CSV, and a list of all |
+| `seeing` | what conditions of seeing there are |
 """
 
 from segtrack.scoring.observer import PlanOutline, TrialObserver, VehicleOutline, WallSensor

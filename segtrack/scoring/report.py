@@ -173,6 +173,16 @@ def report_html(records: Records, operator: str, settings: ScoringSettings, writ
     return render_page("segtrack.scoring", "report.html", values, extra="station")
 
 
+def reports_html(links: Sequence[tuple[str, str]], written: str) -> str:
+    """Return a page with the operators' names, and the links of their reports.
+
+    Raises:
+        MissingPackageError: Jinja2 is not installed.
+    """
+    values = {"operators": links, "written": written}
+    return render_page("segtrack.scoring", "reports.html", values, extra="station")
+
+
 def report_csv(records: Records, operator: str, settings: ScoringSettings) -> str:
     """Return an operator's trials as a table, a line each.
 

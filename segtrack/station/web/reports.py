@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
-from html import escape
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -13,13 +12,13 @@ from fastapi.responses import HTMLResponse
 
 from segtrack.errors import SegtrackError
 from segtrack.scoring.class_report import class_csv, class_html, class_pdf, class_rows
+from segtrack.scoring.report import reports_html
 from segtrack.station.web.catalogue import REPORTS, Library
 from segtrack.station.web.hub import Hub
 
 CLASS = "/station/class"
 _REFRESH = "10"
 """Time after which a browser loads the page of the class again [s]."""
-_PAGE = "<!doctype html><meta charset=utf-8><title>segtrack reports</title><h1>Reports</h1>{}"
 
 
 def report_routes(library: Library) -> APIRouter:
@@ -28,12 +27,8 @@ def report_routes(library: Library) -> APIRouter:
 
     @router.get("", response_class=HTMLResponse)
     def operators() -> str:
-        rows = [
-            f'<li>{escape(name)}: <a href="{(link := library.report_link(name))}">report</a>, '
-            f'<a href="{link}/csv">CSV</a>'
-            for name in library.records.operators()
-        ]
-        return _PAGE.format(f"<ul>{''.join(rows)}</ul>" if rows else "<p>No trial has ended yet.")
+        links = [(name, library.report_link(name)) for name in library.records.operators()]
+        return reports_html(links, _now())
 
     @router.get("/{operator}")
     def report(operator: str) -> Response:

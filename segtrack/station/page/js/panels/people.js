@@ -9,7 +9,7 @@ const LINK = [
   ["loss", "loss [%]", 100],
   ["rate", "rate [1/s]", 1],
 ];
-const WAYS = { video: "picture", telemetry: "instruments", command: "commands" };
+const WAYS = { video: "picture", telemetry: "readings", command: "commands" };
 const CLEAR = { delay: 0, jitter: 0, loss: 0, rate: 100 };
 const clear = () => Object.fromEntries(Object.keys(WAYS).map((way) => [way, { ...CLEAR }]));
 
