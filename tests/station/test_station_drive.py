@@ -16,7 +16,13 @@ from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import Flag
 from segtrack.station.simulation import loads
 from segtrack.station.simulation.drive import StationDrive
-from segtrack.station.simulation.exchange import SetTrial, StampedCommand, TrialEnded, TrialReport
+from segtrack.station.simulation.exchange import (
+    RecordingReport,
+    SetTrial,
+    StampedCommand,
+    TrialEnded,
+    TrialReport,
+)
 
 
 @pytest.fixture
@@ -51,7 +57,7 @@ def test_a_fresh_command_moves_the_vehicle_and_an_old_one_stops_it(drive):
 
 def test_a_trial_is_told_as_it_goes_and_ends_with_a_result(drive):
     drive.set_trial(SetTrial("begin", "Ann", 30, {"engine": "native"}))
-    assert [type(report) for report in drive.reports()] == [TrialReport]
+    assert [type(report) for report in drive.reports()] == [RecordingReport, TrialReport]
     state = run(drive, 10)
     assert (state.flags, state.trial_clock) == (Flag.TRIAL, pytest.approx(0.09))
     drive.set_trial(SetTrial("help"))
