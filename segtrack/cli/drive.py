@@ -105,7 +105,9 @@ def replay(
         raise MissingPackageError("reading a recording", str(error.name), "station") from None
     from segtrack.report.tables import replay_tables
 
-    recording, result = Recording.open(file), None
+    with progress("reading", 1.0) as advance:
+        recording = Recording.open(file, advance)
+    result = None
     if check:
         with progress("simulating again", recording.times[-1]) as advance:
             result = replaying.check(recording, advance)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
+from mcap.records import McapRecord
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.courses import Course, parse_course
@@ -64,8 +65,12 @@ class Recording:
     format_version: int
 
     @classmethod
-    def open(cls, path: str | Path) -> Recording:
+    def open(cls, path: str | Path, on_progress: Callable[[float], object] = lambda share: None) -> Recording:
         """Read a file.
+
+        Args:
+            path: File.
+            on_progress: Called with the share of the file that was read, as it grows.
 
         Raises:
             FileAccessError: There is none, or it cannot be read.
@@ -76,7 +81,7 @@ class Recording:
             size = path.stat().st_size
             with path.open("rb") as file:
                 content = RecordingContent(path.name)
-                damage = content.read(read_records(file))
+                damage = content.read(_followed(file, size, on_progress))
                 if damage is not None:
                     damage = f"{damage} at byte {file.tell()} of {size}"
         except OSError as error:
@@ -190,3 +195,13 @@ class Recording:
             course = Path(folder, "course.yaml")
             course.write_text(self.course_text, encoding="utf-8")
             yield replace(self.setup, vehicle=str(vehicle), course=str(course))
+
+
+def _followed(file: BinaryIO, size: int, on_progress: Callable[[float], object]) -> Iterator[McapRecord]:
+    """Yield the records of a file, and tell how far it was read."""
+    at = 0
+    for record in read_records(file):
+        if file.tell() != at:
+            at = file.tell()
+            on_progress(at / size)
+        yield record

@@ -1,6 +1,7 @@
 """A run is recorded, replayed and driven beside, as the web process shows it."""
 
 import os
+import threading
 import time
 from dataclasses import replace
 
@@ -102,6 +103,32 @@ def test_a_ghost_is_where_the_recording_was_at_the_same_time(recorded, flags, at
     assert np.array_equal(state.ghost, states[at].pose.astype("f4"))
     assert viewing.hide_ghost()
     assert viewing.simulated(live).bytes_for(True) == live
+
+
+def test_it_is_told_how_far_a_recording_was_read(recorded, monkeypatch):
+    library, name, _ = recorded
+    viewing = Viewing(library)
+    told, going_on = [], threading.Event()
+    note = viewing._note_read
+
+    def noted(share):
+        note(share)
+        told.append((share, viewing.opening, viewing.is_moving))
+        going_on.wait(5.0)
+
+    monkeypatch.setattr(viewing, "_note_read", noted)
+    assert viewing.opening is None
+    viewing.obey(ReplayRequest(action="open", recording=name), 0.0)
+    assert viewing.opening is not None
+    going_on.set()
+    opened(viewing)
+    assert (viewing.opening, viewing.is_moving) == (None, False)
+    shares = [share for share, _, _ in told]
+    assert shares == sorted(shares)
+    assert len(set(shares)) > 3
+    assert 0 < shares[0] < 0.9 < shares[-1] <= 1
+    later = told[1:]  # The first may come before it is known that something is read.
+    assert all(share == seen and moving for share, seen, moving in later)
 
 
 def test_a_page_names_recordings_of_the_list_alone(recorded):

@@ -107,6 +107,7 @@ class StatusMessage(BaseModel):
         recordings: Names of recordings that can be opened, newest first.
         replay: Recording that is looked at: name, time, duration [s], playing, speed, faults; else None.
         ghost: Name of the recording that is shown beside.
+        opening: Share of a recording that was read, while one is being opened; else None.
         link: Degradation of this client's link.
         links: Degradation of each client's link, for instructors.
     """
@@ -125,6 +126,7 @@ class StatusMessage(BaseModel):
     recordings: tuple[str, ...]
     replay: dict[str, Any] | None
     ghost: str | None
+    opening: float | None
     link: dict[str, Any] | None
     links: dict[int, dict[str, Any]] | None
     message: str

@@ -149,7 +149,7 @@ class Hub:
                 self._show_scene()
         except SegtrackError as error:
             self._message, self._status_due = str(error), True
-        if self.viewing.replay is not None and self.viewing.replay.playing:
+        if self.viewing.is_moving:
             self._status_due = True
 
     def _handle_report(self, report: Report) -> None:

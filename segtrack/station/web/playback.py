@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -40,13 +41,13 @@ class OpenRecording:
     scene: dict[str, Any]
 
     @classmethod
-    def open(cls, name: str, path: Path) -> OpenRecording:
+    def open(cls, name: str, path: Path, on_progress: Callable[[float], object]) -> OpenRecording:
         """Read a recording's file.
 
         Raises:
             SegtrackError: It cannot be read, or is none.
         """
-        recording = Recording.open(path)
+        recording = Recording.open(path, on_progress)
         with recording.unpacked() as setup:
             course = load_course(setup.course, setup.setting).with_ground(setup.friction, setup.soil)
         scene = {
@@ -58,13 +59,15 @@ class OpenRecording:
         return cls(name, recording, scene)
 
     @classmethod
-    def open_alike(cls, name: str, path: Path, setup: DriveSetup) -> OpenRecording:
+    def open_alike(
+        cls, name: str, path: Path, on_progress: Callable[[float], object], setup: DriveSetup
+    ) -> OpenRecording:
         """Read a recording of a drive under the same conditions as a setup; the seed does not matter.
 
         Raises:
             SegtrackError: It cannot be read, is none, or was driven under other conditions.
         """
-        opened = cls.open(name, path)
+        opened = cls.open(name, path, on_progress)
         own, wanted = _conditions(opened.recording.setup), _conditions(setup)
         if own != wanted:
             raise NotReadyError("show the ghost", f"it was driven on {own}, and this is {wanted}")

@@ -59,6 +59,7 @@ class StationStatus:
             recordings=self.library.recordings(),
             replay=None if replay is None else replay.status(now),
             ghost=None if ghost is None else ghost.name,
+            opening=self.viewing.opening,
             link=client.degradation,
             links=links if role == "instructor" else None,
             message=self.library.hide_folder(self.message),

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from segtrack.errors import InvalidValueError, NotReadyError
@@ -51,8 +50,19 @@ class Viewing:
         self._library = library
         self._reader = ThreadPoolExecutor(1, "segtrack-recording")
         self._reading: dict[str, Future[OpenRecording]] = {}
+        self._read_share = 0.0
         self._scenes = _FIRST_SCENE
         self._moment: float | None = None
+
+    @property
+    def opening(self) -> float | None:
+        """Share of the recording that was read of what is being opened; None if nothing is."""
+        return self._read_share if self._reading else None
+
+    @property
+    def is_moving(self) -> bool:
+        """True while a replay plays, or a recording is being read."""
+        return bool(self._reading) or (self.replay is not None and self.replay.playing)
 
     def obey(self, request: ReplayRequest, now: float) -> bool:
         """Open, play, pause, seek or close; returns True if the scene has changed.
@@ -157,8 +167,12 @@ class Viewing:
             state = replace(state, flags=state.flags | Flag.GHOST, ghost=self.ghost.pose(time))
         return SeenState(state.pack())
 
-    def _read(self, what: str, name: str, read: Callable[[str, Path], OpenRecording]) -> None:
+    def _read(self, what: str, name: str, read: Callable[..., OpenRecording]) -> None:
         path = self._library.recording(name)
         if what in self._reading:
             raise NotReadyError(f"open the {what}", "another recording is being read")
-        self._reading[what] = self._reader.submit(read, name, path)
+        self._read_share = 0.0
+        self._reading[what] = self._reader.submit(read, name, path, self._note_read)
+
+    def _note_read(self, share: float) -> None:
+        self._read_share = share
