@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import IntFlag
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -178,8 +178,9 @@ class StateMessage:
             )
         floats = np.frombuffer(data, "<f4", offset=cls.HEADER.size)
         picture, *arrays, contacts = np.split(floats, np.cumsum(counts)[:-1])
-        values = (scene, frame, Flag(flags), *numbers, *arrays, contacts.reshape(-1, 6))
-        return cls(*values, picture, picture_frame, damage)
+        contacts = contacts.reshape(-1, 6)
+        values = (scene, frame, Flag(flags), *numbers, *arrays, contacts, picture, picture_frame, damage)
+        return cls(**dict(zip((each.name for each in fields(cls)), values, strict=True)))
 
     @classmethod
     def without_contacts(cls, data: bytes) -> bytes:
