@@ -89,6 +89,25 @@ def test_the_page_draws_the_course_and_the_vehicle(page, browser):
     until(drawn, 20)
 
 
+def test_the_dark_is_dark_but_for_the_vehicle_s_lamps(page, browser):
+    if not browser.draws:
+        pytest.skip("Firefox draws WebGL on a display alone: apt install xvfb")
+    x, y, width, height = page.box("canvas")
+    sky = {"x": x + 0.4 * width, "y": y + 0.05 * height, "width": 40, "height": 20}
+    ahead = {"x": x + 0.4 * width, "y": y + 0.55 * height, "width": 0.2 * width, "height": 0.2 * height}
+
+    def brightness(box):
+        return image.imread(io.BytesIO(page.screenshot(**box)), format="png")[..., :3].mean()
+
+    until(lambda: brightness(sky) > 0.3, 20)
+    page.evaluate(f"{STATION}.status.setup = {{...{STATION}.status.setup, light: 'dark', cameras: 'real'}}")
+    page.evaluate(f"{STATION}.setSeeing()")
+    until(lambda: brightness(sky) < 0.1 < 0.2 < brightness(ahead), 20)
+    page.evaluate(f"{STATION}.status.setup = {{...{STATION}.status.setup, light: null, cameras: null}}")
+    page.evaluate(f"{STATION}.setSeeing()")
+    until(lambda: brightness(sky) > 0.3, 20)
+
+
 def test_a_browser_that_draws_no_webgl_is_told_so_and_drives_nothing(browser, station, driver_page):
     driving = station.driver
     page = Page(browser)

@@ -284,6 +284,26 @@ def test_what_is_chosen_is_what_is_asked_for(page, station):
     )
 
 
+def test_conditions_of_seeing_are_chosen_with_the_setup(page, station):
+    def choose(label, option):
+        page.get_by_label(label).click()
+        page.get_by_role("option", name=option).click()
+
+    for cameras, light, visibility, expected in (
+        ("the vehicle's own", "dark, own lamps", "2.5", ("real", "dark", 2.5)),
+        ("any view", "daylight", "", (None, None, None)),
+    ):
+        station.forget()
+        choose("Cameras", cameras)
+        choose("Lighting", light)
+        page.get_by_label("Visibility [m]").fill(visibility)
+        page.get_by_role("button", name="Apply").click()
+        until(lambda: asked(station, "configure"))
+        setup = asked(station, "configure")[0].setup
+        assert (setup.cameras, setup.light, setup.visibility) == expected
+        page.wait_for_function(f"{STATION}.seeing.real === {str(expected[0] == 'real').lower()}")
+
+
 def test_what_is_replayed_is_what_was_recorded(page, station):
     page.get_by_role("tab", name="Replay").click()
     page.get_by_label("Recording").click()
