@@ -147,10 +147,12 @@ class PicturedSimulation:
 class _Served:
     """The station in its own process, and what it is asked about."""
 
-    def __init__(self, folder: Path, vehicle: str, track_model: str, course: str) -> None:
+    def __init__(
+        self, folder: Path, vehicle: str, track_model: str, course: str, instructors: tuple[str, ...]
+    ) -> None:
         setup = DriveSetup(vehicle, course, track_model=track_model)
         self.simulation = PicturedSimulation(setup, folder / "recordings" / "run.mcap")
-        self.hub = Hub(self.simulation, Catalogue(vehicle, course), Library(folder))
+        self.hub = Hub(self.simulation, Catalogue(vehicle, course), Library(folder), instructors)
         self.controls: Any = None
         self.asked: list[Any] = []
         self._take, self.hub.take = self.hub.take, self._note
@@ -204,11 +206,18 @@ class FakeStation:
         recording: File of the recording that there is.
     """
 
-    def __init__(self, folder: Path, vehicle="quince", track_model="compliant", course="okada-step") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        vehicle="quince",
+        track_model="compliant",
+        course="okada-step",
+        instructors: tuple[str, ...] = (),
+    ) -> None:
         self.recording = folder / "recordings" / "run.mcap"
         spawning = multiprocessing.get_context("spawn")
         self._connection, other = spawning.Pipe()
-        arguments = (other, folder, vehicle, track_model, course)
+        arguments = (other, folder, vehicle, track_model, course, instructors)
         self._process = spawning.Process(target=_serve, args=arguments, daemon=True)
         self._process.start()
         other.close()
