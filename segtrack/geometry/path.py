@@ -176,10 +176,19 @@ class BeltPath:
 
         Beyond a segment's ends they go on straight along a line, or around an arc's circle.
         """
-        points = np.empty((len(along), 2))
-        for i in np.unique(segments):
-            points[segments == i] = self.segments[i].point_at(along[segments == i])
-        return points
+        base, heading, bend, radius, straight = (column[segments] for column in self._columns)
+        headings = heading + along / bend
+        turned = base + radius[:, None] * normal_of(headings)
+        return turned + (straight * along)[:, None] * tangent_of(headings)
+
+    @cached_property
+    def _columns(self) -> tuple[NDArray[np.float64], ...]:
+        """Centre of each arc or start of each line, heading, radius (inf for a line, and 0), 1 for a line."""
+        arcs = np.array([isinstance(segment, Arc) for segment in self.segments])
+        base = np.array([s.center if isinstance(s, Arc) else s.start for s in self.segments])
+        radius = np.array([s.signed_radius if isinstance(s, Arc) else 0.0 for s in self.segments])
+        heading = np.array([segment.heading for segment in self.segments])
+        return base, heading, np.where(arcs, radius, np.inf), radius, np.where(arcs, 0.0, 1.0)
 
     def heading_on(self, segments: NDArray[np.intp], along: NDArray[np.float64]) -> NDArray[np.float64]:
         """Headings (n,) [rad] about +y at the same places as `point_on`."""
