@@ -4,6 +4,8 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -12,6 +14,7 @@ import pytest
 pytest.importorskip("nicegui", reason="of an extra")
 
 import httpx
+from browser import until
 from websockets.sync.client import connect
 
 from segtrack.station import protocol
@@ -166,6 +169,15 @@ def test_a_trial_is_scored_recorded_replayed_and_reported(station):
     assert "Ann" in httpx.get(station.link + "/station/report").text
     assert httpx.get(station.link + "/station/report/7").status_code == 404
     driver.socket.close()
+
+
+def test_the_simulation_goes_before_others_where_it_may(station):
+    if subprocess.run(
+        [sys.executable, "-c", "import os; os.setpriority(0, 0, -10)"], capture_output=True
+    ).returncode:
+        pytest.skip("may not raise a priority")
+    until(lambda: os.getpriority(os.PRIO_PROCESS, station.simulation.pid) == -10, 20.0)
+    assert os.getpriority(os.PRIO_PROCESS, 0) > -10
 
 
 def test_a_simulation_that_dies_is_reported_and_started_anew(station):

@@ -46,8 +46,8 @@ def open_page(browser, station, role="driver", **options):
     page.on("request", lambda request: page.loaded.append(request.url))
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("console", lambda m: page.complaints.append(m.text) if m.type == "error" else None)
-    page.goto(f"{station.url}/?role={role}&name=page")
-    page.wait_for_function("document.querySelector('.st-hud [data-hud=time]')?.textContent")
+    page.goto(f"{station.url}/?role={role}&name=page", timeout=30_000)
+    page.wait_for_function("document.querySelector('.st-hud [data-hud=time]')?.textContent", timeout=30_000)
     return page
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import signal
 import time
 from collections import deque
@@ -93,6 +94,8 @@ class DeadlineClock:
         return Pace((last - first) * self.tick, ended - began)
 
 
+_PRIORITY = -10
+"""Priority of the simulation, as a nice value: a browser's that draws on the same machine may be -8."""
 _IDLE = 0.1
 """Longest wait for an order while nothing runs [s]."""
 _LOG = logging.getLogger(__name__)
@@ -101,6 +104,8 @@ _LOG = logging.getLogger(__name__)
 def simulate(commands: LatestValue, states: LatestValue, orders: Connection, folder: StationFolder) -> None:
     """Run the simulation's process until it is told to close, or the web process is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The web process ends this one.
+    with suppress(AttributeError, PermissionError):  # On Windows, or without the right to.
+        os.setpriority(os.PRIO_PROCESS, 0, _PRIORITY)
     loop = SimulationLoop(commands, states, orders, folder)
     try:
         loop.run()
