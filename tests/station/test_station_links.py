@@ -90,6 +90,13 @@ def test_a_picture_goes_on_while_the_instruments_are_late():
     assert arrived is not None
 
 
+@pytest.mark.parametrize("telemetry", [LinkQuality(rate=1.0), LinkQuality(loss=1.0)])
+def test_a_picture_goes_on_while_instruments_are_rare_or_lost(telemetry):
+    downlink = Downlink(LinkRequest(client=1, telemetry=telemetry), state(1))
+    seen = [downlink.carry(state(frame), frame / RATE) for frame in range(2, 60)]
+    assert [StateMessage.unpack(each).picture_frame for each in seen] == list(range(2, 60))
+
+
 def test_nothing_is_sent_that_mixes_two_scenes():
     link = LinkRequest(client=1, video=LinkQuality(delay=0.5))
     downlink = Downlink(link, state(1))

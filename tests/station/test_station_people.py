@@ -91,21 +91,6 @@ def test_who_may_not_instruct_is_asked_again_and_comes_in_as_something_else(brow
     station.close()
 
 
-def test_the_lesson_of_a_second_pupil_is_not_closed_by_the_trial_that_the_first_one_passed(browser, station):
-    page = open_page(browser, station)
-    page.wait_for_function(f"{STATION}.drives && {STATION}.state")
-    passed = OVER | {"exercise": "first-lesson", "recording": "of-the-first"}
-    tell(page, trial=passed, run="ready")
-    page.evaluate(f"{STATION}.teach({STATION}.status.exercises[0])")
-    page.evaluate(f"{STATION}.draw(performance.now())")
-    assert page.locator(".st-lesson").count() == 1
-    tell(page, trial=passed | {"recording": "own"}, run="ready")
-    page.evaluate(f"{STATION}.draw(performance.now())")
-    page.wait_for_function("document.querySelector('.st-lesson') === null")
-    assert not page.complaints
-    page.context.close()
-
-
 def test_who_waits_is_told_when_it_is_their_turn(browser, station):
     first, second = come_in(browser, station.url, "Ann"), come_in(browser, station.url, "Ben")
     says(first, "You drive")

@@ -84,7 +84,7 @@ class Setup(_Message):
         payload: Mass on the vehicle [kg].
         time_step: Simulation time step, 0.001 or 0.002 [s].
         seed: Held for what is random in the station; nothing in the simulation is.
-        cameras: `real` shows all but instructors the vehicle's own cameras alone; None shows any view.
+        cameras: `real` shows the vehicle's own cameras alone, but to instructors who look on; None: any view.
         light: `dark` leaves the vehicle's own lamps alone; None is daylight.
         visibility: Distance at which smoke leaves 5 % of the contrast [m]; None is without smoke.
     """

@@ -105,7 +105,8 @@ def simulate(commands: LatestValue, states: LatestValue, orders: Connection, fol
     """Run the simulation's process until it is told to close, or the web process is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The web process ends this one.
     with suppress(AttributeError, PermissionError):  # On Windows, or without the right to.
-        os.setpriority(os.PRIO_PROCESS, 0, _PRIORITY)
+        if os.getpriority(os.PRIO_PROCESS, 0) == 0:  # Unless somebody chose another.
+            os.setpriority(os.PRIO_PROCESS, 0, _PRIORITY)
     loop = SimulationLoop(commands, states, orders, folder)
     try:
         loop.run()

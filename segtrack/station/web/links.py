@@ -137,19 +137,22 @@ class Downlink:
         """Open it with nothing in transit, for a client that has seen a state."""
         self._telemetry = DegradedLink[bytes](link.telemetry, link.seed + 2)
         self._video = VideoLink(link.video, link.seed)
+        self._latest = None if seen is None else StateMessage.unpack(seen)
         self._picture = None if seen is None else (StateMessage.unpack(seen), 0)
 
     def carry(self, state: bytes, now: float) -> bytes | None:
-        """Send a state at `now` [s]; returns the latest telemetry with its picture, if any arrived."""
+        """Send a state at `now` [s]; returns the latest telemetry and picture, if one of them is new."""
         self._telemetry.send(now, state)
         self._video.send(now, state)
         picture = self._video.receive(now)
         if picture is not None:
             self._picture = StateMessage.unpack(picture.state), picture.damage
         arrived = self._telemetry.receive(now)
-        if not arrived or self._picture is None:
+        if arrived:
+            self._latest = StateMessage.unpack(arrived[-1])
+        if (not arrived and picture is None) or self._latest is None or self._picture is None:
             return None
-        latest, (seen, damage) = StateMessage.unpack(arrived[-1]), self._picture
+        latest, (seen, damage) = self._latest, self._picture
         if seen.scene != latest.scene:  # The picture is still of what was there before.
             return None
         return replace(

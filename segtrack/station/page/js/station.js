@@ -349,10 +349,10 @@ export default {
       else if (message.type === "report") this.report = message.link;
       else if (message.type === "error") this.refuse(message.what);
     },
-    /** Take the conditions of seeing: those of the setup, but for instructors and in replays. */
+    /** Take the conditions of seeing: those of the setup, but for instructors who look on, and in replays. */
     setSeeing() {
       const { setup, replay } = this.status;
-      const { cameras = null, light = null, visibility = null } = !setup || this.instructor || replay ? {} : setup;
+      const { cameras = null, light = null, visibility = null } = !setup || this.status.role === "instructor" || replay ? {} : setup;
       const seeing = { real: cameras === "real", dark: light === "dark", visibility };
       if (JSON.stringify(seeing) !== JSON.stringify(this.seeing)) this.seeing = seeing;
     },

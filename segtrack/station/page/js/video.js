@@ -5,6 +5,7 @@ import { THREE } from "nicegui-scene";
 const LINES = 360; // Lines of a real camera's picture
 const MOST_LINES = 720; // Most that the pass has for other views
 const LENS = 0.08; // Distortion of the division model, over the half height of the picture at zoom 1 [-]
+const WIDE = 16 / 9; // Aspect beyond which the lens distorts less
 const LAMPS = 4; // Most lamps
 const EXPOSED = 1.5; // Distance from a lamp at which a surface is as bright as by day [m]
 const NIGHT = 1e-5; // Light of the night over daylight: 0.1 lx over 10,000 lx
@@ -157,7 +158,8 @@ export class Video {
   take(scene, camera, { real, zoom, dark, visibility, lamps }, own, damage) {
     const { renderer, wide } = this;
     const half = Math.tan((camera.fov * Math.PI) / 360);
-    const distortion = real ? LENS / (zoom * zoom) : 0;
+    const narrower = Math.min(1, (1 + WIDE ** 2) / (1 + camera.aspect ** 2)); // The corners keep their place in the lens.
+    const distortion = real ? (LENS * narrower) / (zoom * zoom) : 0;
     const stretch = 1 / (1 - distortion * (1 + camera.aspect ** 2));
     wide.fov = (Math.atan(half * stretch) * 360) / Math.PI;
     Object.assign(wide, { aspect: camera.aspect, near: camera.near, far: camera.far });

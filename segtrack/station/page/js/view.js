@@ -167,7 +167,7 @@ export class View {
       };
       const [slot, lines] = x ? ["inset", height] : ["main", height * this.ratio];
       const { pictureFrame, frame, damage } = state ?? { pictureFrame: 0, frame: 0, damage: 0 };
-      const number = `${view} ${pictureFrame || frame}`;
+      const number = `${this.number} ${view} ${pictureFrame || frame}`;
       this.video.draw(this.scene, camera, how, { slot, lines, number, damage, holds: delayed });
     }
   }
