@@ -176,26 +176,24 @@ class BeltPath:
 
         Beyond a segment's ends they go on straight along a line, or around an arc's circle.
         """
-        base, heading, bend, radius, straight = (column[segments] for column in self._columns)
-        headings = heading + along / bend
+        base, radius, straight = (column[segments] for column in self._columns[2:])
+        headings = self.heading_on(segments, along)
         turned = base + radius[:, None] * normal_of(headings)
         return turned + (straight * along)[:, None] * tangent_of(headings)
 
-    @cached_property
-    def _columns(self) -> tuple[NDArray[np.float64], ...]:
-        """Centre of each arc or start of each line, heading, radius (inf for a line, and 0), 1 for a line."""
-        arcs = np.array([isinstance(segment, Arc) for segment in self.segments])
-        base = np.array([s.center if isinstance(s, Arc) else s.start for s in self.segments])
-        radius = np.array([s.signed_radius if isinstance(s, Arc) else 0.0 for s in self.segments])
-        heading = np.array([segment.heading for segment in self.segments])
-        return base, heading, np.where(arcs, radius, np.inf), radius, np.where(arcs, 0.0, 1.0)
-
     def heading_on(self, segments: NDArray[np.intp], along: NDArray[np.float64]) -> NDArray[np.float64]:
         """Headings (n,) [rad] about +y at the same places as `point_on`."""
-        headings = np.empty(len(along))
-        for i in np.unique(segments):
-            headings[segments == i] = self.segments[i].heading_at(along[segments == i])
-        return headings
+        heading, bend = (column[segments] for column in self._columns[:2])
+        return heading + along / bend
+
+    @cached_property
+    def _columns(self) -> tuple[NDArray[np.float64], ...]:
+        """Heading, radius (inf for a line), centre of an arc or start of a line, radius (0), 1 for a line."""
+        arcs = np.array([isinstance(segment, Arc) for segment in self.segments])
+        heading = np.array([segment.heading for segment in self.segments])
+        base = np.array([s.center if isinstance(s, Arc) else s.start for s in self.segments])
+        radius = np.array([s.signed_radius if isinstance(s, Arc) else 0.0 for s in self.segments])
+        return heading, np.where(arcs, radius, np.inf), base, radius, np.where(arcs, 0.0, 1.0)
 
     def tangent(self, coordinate: ArrayLike) -> NDArray[np.float64]:
         """Unit tangents (n, 2) in (x, z) of the track frame at belt coordinates (n,) [m]."""

@@ -165,3 +165,13 @@ def test_a_path_that_is_no_smooth_loop_is_refused(pieces, message):
     with pytest.raises(InvalidValueError) as error:
         BeltPath(chain_segments((0.0, 0.0), math.pi, pieces))
     assert str(error.value) == message
+
+
+@given(belts())
+def test_points_of_a_path_are_those_of_its_segments(belt):
+    path, *_ = belt
+    along = np.linspace(-0.1, 1.0, 9)
+    for i, segment in enumerate(path.segments):
+        here = np.full(len(along), i)
+        assert np.array_equal(path.point_on(here, along), segment.point_at(along))
+        assert np.array_equal(path.heading_on(here, along), segment.heading_at(along))

@@ -37,9 +37,8 @@ BENCH = """async () => {
   const video = new Video(renderer);
   const camera = new THREE.PerspectiveCamera(80, 16 / 9, 0.01, 300);
   const clear = { real: false, zoom: 1, dark: false, visibility: null, lamps: [] };
-  const raw = (hex) => new THREE.Color().setHex(hex, THREE.LinearSRGBColorSpace);
   const wall = ({ distance, turned, colour }) => {
-    const material = new THREE.MeshBasicMaterial({ color: raw(colour), side: THREE.DoubleSide });
+    const material = new THREE.MeshBasicMaterial({ color: colour, side: THREE.DoubleSide });
     const mesh = new THREE.Mesh(new THREE.PlaneGeometry(100, 100), material);
     mesh.position.z = -distance;
     mesh.rotation.y = turned ?? 0;
@@ -57,7 +56,7 @@ BENCH = """async () => {
     const scene = new THREE.Scene();
     for (const [x, y] of balls) scene.add(ball(x, y));
     for (const each of walls) scene.add(wall(each));
-    video.setSky(sky);
+    renderer.setClearColor(sky);
     const lamps = lamp ? [{ at: new THREE.Vector3(), to: new THREE.Vector3(0, 0, -1) }] : [];
     renderer.setViewport(0, 0, 640, 360);
     const picture = { slot: "bench", lines: 360, number: `${number++}`, damage, holds: false };

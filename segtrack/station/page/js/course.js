@@ -72,7 +72,6 @@ class Label {
   constructor(numbers, count) {
     Object.assign(this, { numbers, count, canvas: document.createElement("canvas") });
     const map = new THREE.CanvasTexture(this.canvas);
-    map.colorSpace = THREE.SRGBColorSpace;
     const material = new THREE.SpriteMaterial({ map, sizeAttenuation: false, depthTest: false, transparent: true });
     this.sprite = new THREE.Sprite(material);
     this.sprite.renderOrder = 2;

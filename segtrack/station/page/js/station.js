@@ -89,9 +89,9 @@ export default {
           <div class="st-buttons">
             <q-btn unelevated no-caps color="white" text-color="black" :label="t('Begin the first lesson')" @click="teach(invited)"/>
             <q-btn outline no-caps :label="t('Not now')" @click="uninvited = true"/></div></div>
-        <div v-if="status && status.opening !== null" class="st-said" role="status">
+        <div v-if="said" class="st-said" :class="{ 'st-stop': refused }" role="alert">{{ said }}</div>
+        <div v-else-if="status && status.opening !== null" class="st-said">
           {{ t('Opening the recording: {share} %', { share: Math.round(100 * status.opening) }) }}</div>
-        <div v-else-if="said" class="st-said" :class="{ 'st-stop': refused }" role="alert">{{ said }}</div>
       </main>
       ${HUD}
       <aside v-if="panel && status" class="st-panel">

@@ -10,7 +10,7 @@ const LAMPS = 4; // Most lamps
 const EXPOSED = 1.5; // Distance from a lamp at which a surface is as bright as by day [m]
 const NIGHT = 1e-5; // Light of the night over daylight: 0.1 lx over 10,000 lx
 const BEAM = 0.75; // Cosine of the angle at which a lamp's beam ends
-export const CONTRAST = 3; // Optical depth of the visibility: exp(-3) = 5 % is left of the contrast
+const CONTRAST = 3; // Optical depth of the visibility: exp(-3) = 5 % is left of the contrast
 const VEIL = 0.25; // Share of a lamp's light that dense smoke sends back; rough, multiple scattering is left out
 const NOISE = { day: 0.012, dark: 0.05 }; // Standard deviation of noise, of the full range
 
@@ -127,7 +127,6 @@ export class Video {
     this.quad.frustumCulled = false;
     this.flat = new THREE.Scene().add(this.quad);
     this.eye = new THREE.Camera();
-    this.sky = new THREE.Color();
     this.slots = {};
   }
 
@@ -171,10 +170,7 @@ export class Video {
     const scissor = renderer.getScissorTest();
     renderer.setScissorTest(false);
     renderer.setRenderTarget(own.raw);
-    const sky = renderer.getClearColor(new THREE.Color());
-    renderer.setClearColor(this.sky); // Targets keep numbers as they are, the page's canvas converts them.
     renderer.clear();
-    renderer.setClearColor(sky);
     renderer.render(scene, wide);
     const { uniforms } = this.pass;
     const shining = dark ? lamps.slice(0, LAMPS) : [];
@@ -203,11 +199,6 @@ export class Video {
     });
     renderer.setRenderTarget(null);
     renderer.setScissorTest(scissor);
-  }
-
-  /** Take the colour of the sky, as the page has it. */
-  setSky(hex) {
-    this.sky.setHex(hex, THREE.LinearSRGBColorSpace);
   }
 
   show(material, values) {

@@ -9,6 +9,7 @@ import { FLAG } from "./state.js";
 import { Vehicle } from "./vehicle.js";
 import { Video } from "./video.js";
 
+THREE.ColorManagement.enabled = false; // Colours are as written, on the canvas and in what Video draws alike.
 const SKY = { dark: 0x1d2733, light: 0xdfe8f0 };
 const DIM = 0.72; // Brightness of the ground on a dark page
 const CLEARING = 0.8; // Radius in which the chased vehicle is cleared from view, over its reach
@@ -37,6 +38,7 @@ export class View {
     this.onChange = onChange;
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: !drawnInSoftware() });
     this.renderer.autoClear = false;
+    this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
     this.scene = new THREE.Scene();
     this.cameras = new Cameras(canvas, onChange);
     this.video = new Video(this.renderer);
@@ -71,10 +73,15 @@ export class View {
 
   setDark(dark) {
     this.dark = dark;
-    const sky = dark ? SKY.dark : SKY.light;
-    this.renderer.setClearColor(sky);
-    this.video.setSky(sky);
-    if (this.ground) this.ground.material.uniforms.brightness.value = dark ? DIM : 1;
+    this.tone();
+  }
+
+  /** Take sky and ground of the page's theme; where seeing has conditions, they are those of a light page. */
+  tone() {
+    const { real, dark, visibility } = this.seeing;
+    const dim = this.dark && !real && !dark && !visibility;
+    this.renderer.setClearColor(dim ? SKY.dark : SKY.light);
+    if (this.ground) this.ground.material.uniforms.brightness.value = dim ? DIM : 1;
   }
 
   /** Choose the view, and the inset view or null. */
@@ -87,6 +94,7 @@ export class View {
   /** Choose the conditions of seeing: real cameras, darkness, visibility in smoke [m] or null. */
   see(seeing) {
     this.seeing = seeing;
+    this.tone();
     this.onChange();
   }
 
