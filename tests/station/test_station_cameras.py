@@ -36,7 +36,7 @@ BENCH = """async () => {
   renderer.autoClear = false;
   const video = new Video(renderer);
   const camera = new THREE.PerspectiveCamera(80, 16 / 9, 0.01, 300);
-  const clear = { real: false, zoom: 1, dark: false, visibility: null, lamps: [] };
+  const clear = { real: false, zoom: 1, dark: false, visibility: null, lamps: [], exposed: 1.5 };
   const wall = ({ distance, turned, colour }) => {
     const material = new THREE.MeshBasicMaterial({ color: colour, side: THREE.DoubleSide });
     const mesh = new THREE.Mesh(new THREE.PlaneGeometry(100, 100), material);
@@ -231,3 +231,20 @@ def test_instruments_show_the_present_while_the_picture_is_late(page):
     }}""")
     assert told[0] == "nose up 30°"
     assert abs(told[1][2]) < 0.05  # The picture is level, as it was before.
+
+
+def test_cameras_and_lamps_stand_on_a_vehicle_whose_body_carries_nothing(browser, tmp_path):
+    station = FakeStation(tmp_path, vehicle="m113")
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.view.course && {STATION}.state && {STATION}.view.fitted")
+    places = page.evaluate(f"""() => {{
+      const {{ cameras, vehicle }} = {STATION}.view;
+      const lamps = cameras.lamps(vehicle.body).map(({{ at }}) => at);
+      const cabins = ["front", "rear", "ptz"].map((view) => cameras.camera[view].position);
+      const inverse = vehicle.body.clone().invert();
+      return [...lamps, ...cabins].map((at) => at.clone().applyMatrix4(inverse).toArray());
+    }}""")
+    assert all(-6 < x < 6 and -2 < y < 2 and 0 < z < 4 for x, y, z in places), places
+    assert not page.complaints
+    page.context.close()
+    station.close()

@@ -97,7 +97,7 @@ export class Vehicle {
     return this.links[0].matrix;
   }
 
-  /** Box around what is fixed to the body's link, and around the belts on it, in its frame [m]. */
+  /** Box around what is fixed to the body's link, and the belts on it, or else around all belts, in its frame [m]. */
   box() {
     const box = new THREE.Box3();
     for (const { mesh, place } of this.look.parts) {
@@ -107,6 +107,16 @@ export class Vehicle {
     }
     for (const { frame, path } of this.tracks.filter(({ link }) => link === 0)) {
       for (const [x, z] of path.outline()) box.expandByPoint(position.set(x, 0, z).applyMatrix4(frame.matrix));
+    }
+    return box.isEmpty() ? this.aroundBelts(box) : box;
+  }
+
+  /** Expand a box in the body's frame by all belts, as they are in the pose of now. */
+  aroundBelts(box) {
+    const inverse = this.body.clone().invert();
+    for (const { frame, path } of this.tracks) {
+      matrix.multiplyMatrices(inverse, frame.matrixWorld);
+      for (const [x, z] of path.outline()) box.expandByPoint(position.set(x, 0, z).applyMatrix4(matrix));
     }
     return box;
   }
@@ -134,12 +144,7 @@ export class Vehicle {
 
   /** Largest reach of belts and body from the body's origin [m], flippers as they are in the pose of now. */
   reach() {
-    const box = this.box();
-    const inverse = this.body.clone().invert();
-    for (const { frame, path } of this.tracks) {
-      matrix.multiplyMatrices(inverse, frame.matrixWorld);
-      for (const [x, z] of path.outline()) box.expandByPoint(position.set(x, 0, z).applyMatrix4(matrix));
-    }
+    const box = this.aroundBelts(this.box());
     return Math.max(box.min.length(), box.max.length());
   }
 

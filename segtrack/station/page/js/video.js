@@ -7,7 +7,6 @@ const MOST_LINES = 720; // Most that the pass has for other views
 const LENS = 0.08; // Distortion of the division model, over the half height of the picture at zoom 1 [-]
 const WIDE = 16 / 9; // Aspect beyond which the lens distorts less
 const LAMPS = 4; // Most lamps
-const EXPOSED = 1.5; // Distance from a lamp at which a surface is as bright as by day [m]
 const NIGHT = 1e-5; // Light of the night over daylight: 0.1 lx over 10,000 lx
 const BEAM = 0.75; // Cosine of the angle at which a lamp's beam ends
 const CONTRAST = 3; // Optical depth of the visibility: exp(-3) = 5 % is left of the contrast
@@ -35,6 +34,7 @@ const FRAGMENT = `
   uniform vec3 lampAt[${LAMPS}];
   uniform vec3 lampTo[${LAMPS}];
   uniform int lamps;
+  uniform float exposed;    // Distance from a lamp at which a surface is as bright as by day [m]
   uniform float extinction; // Of smoke [1/m]
   uniform vec3 haze;
   uniform float noise;
@@ -86,7 +86,7 @@ const FRAGMENT = `
         float distance_ = length(ray);
         float inside = smoothstep(${BEAM}, 1.0, dot(ray, lampTo[i]) / distance_);
         beam += inside;
-        float fall = ${(EXPOSED * EXPOSED).toFixed(3)} / (distance_ * distance_) * exp(-extinction * distance_);
+        float fall = exposed * exposed / (distance_ * distance_) * exp(-extinction * distance_);
         if (!sky) light += inside * min(fall, 4.0) * abs(dot(facing, ray)) / distance_;
       }
     }
@@ -118,7 +118,7 @@ export class Video {
     this.pass = full(FRAGMENT, {
       seen: null, depth: null, before: null, halves: new THREE.Vector2(), aspect: 1,
       size: new THREE.Vector2(), distortion: 0, stretch: 1,
-      range: new THREE.Vector2(), night: 1, lampAt: vectors(), lampTo: vectors(), lamps: 0, extinction: 0, haze: HAZE,
+      range: new THREE.Vector2(), night: 1, lampAt: vectors(), lampTo: vectors(), lamps: 0, exposed: 1, extinction: 0, haze: HAZE,
       noise: 0, moment: 0, damage: 0,
     }); // prettier-ignore
     this.copy = full(COPY, { seen: null });
@@ -135,8 +135,9 @@ export class Video {
    *
    * @param {THREE.Scene} scene What there is.
    * @param {THREE.PerspectiveCamera} camera Where it looks from; its field is that of the middle of the lens.
-   * @param {{real: boolean, zoom: number, dark: boolean, visibility: ?number, lamps: object[]}} how Whether it is a real
-   *   camera, and at which zoom; whether it is dark, visibility in smoke [m], and lamps {at, to} in the world.
+   * @param {{real: boolean, zoom: number, dark: boolean, visibility: ?number, lamps: object[], exposed: number}} how Whether it is a real
+   *   camera, and at which zoom; whether it is dark, visibility in smoke [m], lamps {at, to} in the world, and the distance
+   *   from them at which it is as bright as by day [m].
    * @param {{slot: string, lines: number, number: string, damage: number, holds: boolean}} picture Which of the pictures
    *   on the page, lines to draw, its number, damaged slices, and whether it stands while its number is the same.
    */
@@ -154,7 +155,7 @@ export class Video {
   }
 
   /** Take a new picture into a slot. */
-  take(scene, camera, { real, zoom, dark, visibility, lamps }, own, damage) {
+  take(scene, camera, { real, zoom, dark, visibility, lamps, exposed }, own, damage) {
     const { renderer, wide } = this;
     const half = Math.tan((camera.fov * Math.PI) / 360);
     const narrower = Math.min(1, (1 + WIDE ** 2) / (1 + camera.aspect ** 2)); // The corners keep their place in the lens.
@@ -192,6 +193,7 @@ export class Video {
       stretch,
       night: dark ? NIGHT : 1,
       lamps: shining.length,
+      exposed,
       extinction: visibility ? CONTRAST / visibility : 0,
       noise: real ? (dark ? NOISE.dark : NOISE.day) : 0,
       moment: own.taken % 1024,

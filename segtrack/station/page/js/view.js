@@ -20,6 +20,7 @@ const PATIENCE = { coarser: 20, finer: 300 };
 const HIDDEN = 500; // A frame that takes longer was not drawn slowly, but not at all [ms]
 const RATIOS = [0.5, 0.75, 1, 1.5];
 
+const EXPOSED = 3; // Distance from a lamp at which it is as bright as by day, over the vehicle's reach
 const SOFT = 0.12; // Reach of shades beyond what casts them [m]
 /** Cameras as anybody would like them, by day, in clear air. */
 export const CLEAR = { real: false, dark: false, visibility: null };
@@ -172,6 +173,7 @@ export class View {
         dark,
         visibility,
         lamps: this.cameras.lamps(this.vehicle.body),
+        exposed: EXPOSED * this.cameras.reach,
       };
       const [slot, lines] = x ? ["inset", height] : ["main", height * this.ratio];
       const { pictureFrame, frame, damage } = state ?? { pictureFrame: 0, frame: 0, damage: 0 };
