@@ -233,6 +233,35 @@ def test_instruments_show_the_present_while_the_picture_is_late(page):
     assert abs(told[1][2]) < 0.05  # The picture is level, as it was before.
 
 
+def test_a_link_without_a_picture_leaves_the_canvas_and_brings_the_instruments(page):
+    told = page.evaluate(f"""async () => {{
+      const station = {STATION};
+      station.connect.on.state = () => null;
+      const now = {{ ...station.state, picture: new Float32Array(0), pictureFrame: 0, damage: 0 }};
+      const level = new Float32Array(now.pose), tilted = new Float32Array(now.pose);
+      const half = Math.PI / 9;
+      for (let link = 0; link < station.view.vehicle.links.length; link++) {{
+        level.set([0, 0, 0, 1], 7 * link + 3);
+        tilted.set([0, -Math.sin(half), 0, Math.cos(half)], 7 * link + 3);
+      }}
+      const pictures = [];
+      for (const [pose, flags] of [[level, 0], [tilted, 1 | 256], [tilted, 0]]) {{
+        station.take({{ ...now, pose, flags }});
+        station.draw(performance.now());
+        const pitch = document.querySelector("[data-hud=pitch]").textContent;
+        pictures.push([station.view.canvas.toDataURL(), pitch, station.stopped]);
+        await station.$nextTick();
+        pictures.at(-1).push(document.querySelector(".st-said")?.textContent ?? "");
+      }}
+      return pictures;
+    }}""")
+    (level, *first), (unseen, *second), (tilted, *third) = told
+    assert first == ["nose up 0°", False, ""]
+    assert second == ["nose up 40°", True, "The link has brought no picture yet"]
+    assert third == ["nose up 40°", False, ""]
+    assert level == unseen != tilted
+
+
 def test_cameras_and_lamps_stand_on_a_vehicle_whose_body_carries_nothing(browser, tmp_path):
     station = FakeStation(tmp_path, vehicle="m113")
     page = open_page(browser, station)

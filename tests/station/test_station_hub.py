@@ -197,6 +197,41 @@ def test_conditions_of_seeing_and_of_each_way_of_the_link_are_conditions_of_a_tr
     assert [link[way]["loss"] for way in ("video", "telemetry", "command")] == [0.0, 0.1, 0.0]
 
 
+def test_a_link_stays_as_it_was_when_the_trial_of_its_driver_began(hub, simulation):
+    driver, instructor = join(hub, "driver"), join(hub, "instructor", "Ida")
+    other = join(hub, "driver", "Ben")
+
+    def degrade(client, loss):
+        lossy = protocol.LinkQuality(loss=loss)
+        hub.take(instructor, protocol.LinkRequest(client=client.id, video=lossy), 0.0)
+
+    first = hub.classroom.syllabus.exercises[0]
+    hub.take(driver, protocol.ExerciseRequest(action="begin", exercise=first.name), 0.0)
+    degrade(driver, 0.2)  # While it is being built.
+    simulation.waiting = [RunReport("ready")]
+    hub.broadcast(1.0)
+    assert json.loads(simulation.orders[-1].conditions["link"])["video"]["loss"] == 0.2
+
+    simulation.waiting = [RunReport("running"), TrialReport(trial())]
+    hub.broadcast(2.0)
+    degrade(driver, 0.0)
+    (refused,) = errors(instructor)
+    assert refused == "cannot change the driver's link: it is a condition of the trial that is on"
+    assert driver.link.video.loss == 0.2
+    degrade(other, 0.1)
+    assert other.link.video.loss == 0.1
+
+    hub.leave(driver)
+    again = join(hub, "driver")
+    assert hub.seats.driver == again.id
+    assert (again.link.client, again.link.video.loss) == (again.id, 0.2)
+    assert again.downlink is not None
+    simulation.waiting = [TrialReport(trial(over=True))]
+    hub.broadcast(3.0)
+    degrade(again, 0.0)
+    assert again.link is None
+
+
 def test_exercises_are_begun_in_their_order_once_what_they_take_is_built(hub, simulation):
     driver, instructor = join(hub, "driver"), join(hub, "instructor", "Ida")
     first, second, third, *_ = hub.classroom.syllabus.exercises
@@ -485,8 +520,8 @@ def test_an_instructor_degrades_a_link_and_sees_the_undelayed_view(hub, simulati
     assert errors(instructor) == ["cannot degrade a link: an instructor's is never degraded"]
     simulation.latest = (1, state(1).pack())
     hub.broadcast(1.0)
-    assert sent(driver)[1] is None
-    assert sent(instructor)[1] is not None
+    unseen, undelayed = (protocol.StateMessage.unpack(sent(client)[1]) for client in (driver, instructor))
+    assert (unseen.frame, unseen.flags, undelayed.flags) == (1, protocol.Flag.NO_PICTURE, 0)
     simulation.latest = (2, state(2).pack())
     hub.broadcast(1.51)
     seen = protocol.StateMessage.unpack(sent(driver)[1])

@@ -7,6 +7,7 @@ from scipy.stats import binom
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
 from segtrack.station.protocol import Flag, LinkQuality, LinkRequest, StateMessage  # noqa: E402
+from segtrack.station.web.client import Client, MessageBudget  # noqa: E402
 from segtrack.station.web.links import SLICES, Downlink, VideoLink  # noqa: E402
 
 RATE = 30.0
@@ -16,9 +17,9 @@ NONE = np.empty(0)
 def state(frame, scene=1, **changed):
     numbers = dict.fromkeys(
         "time server_time trial_clock client_time real_time_factor late_share energy command_age".split(), 0.0
-    )
+    ) | {"flags": Flag(0)}
     arrays = dict(pose=np.full(7, frame), ghost=NONE, readings=np.full(2, frame), contacts=np.empty((0, 6)))
-    return StateMessage(scene=scene, frame=frame, flags=Flag(0), **(numbers | arrays | changed)).pack()
+    return StateMessage(scene=scene, frame=frame, **(numbers | arrays | changed)).pack()
 
 
 def test_slices_are_damaged_as_lost_packets_say_and_the_picture_stands_beyond_half_of_them():
@@ -101,10 +102,58 @@ def test_nothing_is_sent_that_mixes_two_scenes():
     link = LinkRequest(client=1, video=LinkQuality(delay=0.5))
     downlink = Downlink(link, state(1))
     assert StateMessage.unpack(downlink.carry(state(2), 0.0)).picture_frame == 1
-    assert downlink.carry(state(3, scene=2), 0.1) is None
-    assert downlink.carry(state(4, scene=2), 0.55) is None
+    stopped = Flag.E_STOP | Flag.GHOST
+    for frame, now in ((3, 0.1), (4, 0.55)):
+        drawn = dict(client_time=7.0, ghost=np.ones(7), contacts=np.ones((2, 6)))
+        sent = state(frame, scene=2, flags=stopped, **drawn)
+        seen = StateMessage.unpack(downlink.carry(sent, now))
+        assert (seen.scene, seen.frame, seen.picture_frame, seen.client_time) == (2, frame, 0, 0.0)
+        assert seen.flags == Flag.E_STOP | Flag.NO_PICTURE  # The instruments are there.
+        assert (seen.pose[0], seen.picture.size, seen.ghost.size, len(seen.contacts)) == (frame, 0, 0, 0)
     seen = StateMessage.unpack(downlink.carry(state(5, scene=2), 0.65))
-    assert (seen.scene, seen.frame, seen.picture_frame) == (2, 5, 3)
+    assert (seen.scene, seen.frame, seen.picture_frame, seen.flags) == (2, 5, 3, Flag.GHOST)
+
+
+def test_a_link_that_never_brings_a_picture_brings_the_instruments_of_each_scene():
+    downlink = Downlink(LinkRequest(client=1, video=LinkQuality(loss=1.0)), None)
+    for frame in range(1, 40):
+        seen = StateMessage.unpack(downlink.carry(state(frame, scene=1 + frame // 20), frame / RATE))
+        assert (seen.scene, seen.frame, seen.flags) == (1 + frame // 20, frame, Flag.NO_PICTURE)
+
+
+def test_a_scene_begins_with_a_key_picture():
+    """With three slices in ten lost, a picture that comes 0.3 s after a key picture is not shown."""
+    first = []
+    for seed in range(400):
+        downlink = Downlink(LinkRequest(client=1, video=LinkQuality(loss=0.3), seed=seed), None)
+        for frame in range(10):
+            downlink.carry(state(frame), frame / RATE)
+        seen = StateMessage.unpack(downlink.carry(state(10, scene=2), 10 / RATE))
+        first.append(seen.picture_frame == 10)
+    share = binom.cdf(SLICES // 2, SLICES, 0.3)
+    assert abs(np.mean(first) - share) < 4 * np.sqrt(share * (1 - share) / 400)
+
+
+def test_a_link_that_is_degraded_once_more_shows_nothing_newer_than_the_picture_that_is_there():
+    worse = LinkRequest(client=1, video=LinkQuality(delay=1.0))
+    client = Client(1, "Ann", MessageBudget(0.0))
+    client.degrade(LinkRequest(client=1, video=LinkQuality(delay=0.3)))
+    for frame in range(40):
+        client.see(state(frame), 0.1 * frame)
+    assert StateMessage.unpack(client._state).picture_frame == 36
+    client.degrade(worse)
+    client.see(state(40), 4.0)
+    seen = StateMessage.unpack(client._state)
+    assert (seen.frame, seen.picture_frame, seen.picture[0]) == (40, 36, 36)
+    client.degrade(None)
+    client.see(state(41), 4.1)
+    seen = StateMessage.unpack(client._state)
+    assert (seen.frame, seen.picture_frame, seen.picture.size) == (41, 0, 0)
+    unseen = Client(2, "Ben", MessageBudget(0.0))
+    for again in range(2):
+        unseen.degrade(LinkRequest(client=2, video=LinkQuality(loss=1.0)))
+        unseen.see(state(again), 0.1 * again)
+        assert StateMessage.unpack(unseen._state).flags == Flag.NO_PICTURE
 
 
 def test_a_link_of_one_seed_loses_the_same():

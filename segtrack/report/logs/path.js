@@ -32,6 +32,7 @@ function showPath({ path, styles }, hidden, ink, canvas) {
   };
 
   function draw() {
+    if (!canvas.clientWidth) return;  // In print, where it is not seen; a canvas without pixels cannot be copied.
     scene.width = canvas.width = canvas.clientWidth * devicePixelRatio;
     scene.height = canvas.height = canvas.clientHeight * devicePixelRatio;
     const ctx = scene.getContext("2d");

@@ -89,7 +89,11 @@ class ReportLink(BaseModel):
 
 
 class Flag(IntFlag):
-    """Bits of a state; slow: the repetition would be void now, or the last seconds, where no trial is on."""
+    """Bits of a state.
+
+    Slow: the repetition would be void now, or the last seconds, where no trial is on. No picture: a degraded
+    link has brought none of this scene yet.
+    """
 
     E_STOP = 1
     WATCHDOG = 2
@@ -99,6 +103,7 @@ class Flag(IntFlag):
     TRIAL = 32
     TRIAL_PAUSED = 64
     SLOW = 128
+    NO_PICTURE = 256
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ class Crew:
         self.seats = Seats(instructors)
         self._clients: dict[int, Client] = {}
         self._numbers = 0
+        self._left: Client | None = None
 
     @property
     def clients(self) -> Collection[Client]:
@@ -64,7 +65,7 @@ class Crew:
         return None if self.driver is None else self.driver.link
 
     def join(self, hello: protocol.Hello, budget: MessageBudget) -> Client:
-        """Take in a client.
+        """Take in a client; who drove last comes back over the link that it had.
 
         Raises:
             InvalidValueError: The name is none.
@@ -75,11 +76,16 @@ class Crew:
         client = Client(self._numbers, name, budget)
         self.seats.join(client.id, name, hello.role)
         self._clients[client.id] = client
+        left = self._left
+        if left is not None and left.name == name and self.seats.role(client.id) != "instructor":
+            client.degrade(left.link and left.link.model_copy(update={"client": client.id}))
+            self._left = None
         return client
 
     def leave(self, client: Client) -> bool:
         """Let a client go; returns True if it drove."""
         drove = client.id == self.seats.driver
+        self._left = client if drove else self._left
         del self._clients[client.id]
         self.seats.leave(client.id)
         return drove
@@ -100,11 +106,11 @@ class Crew:
                 self.seats.release(client.id)
         return self.seats.driver != before
 
-    def degrade(self, client: Client, message: LinkRequest) -> None:
+    def degrade(self, client: Client, message: LinkRequest, trial_on: bool) -> None:
         """Degrade a client's link, or mend it, as an instructor asks.
 
         Raises:
-            NotReadyError: No instructor asks, or the link is an instructor's.
+            NotReadyError: No instructor asks, the link is an instructor's, or it is a condition of a trial.
             UnknownNameError: There is no such client.
         """
         self.require_instructor(client, "degrade a link")
@@ -112,6 +118,8 @@ class Crew:
             raise UnknownNameError("client", message.client, map(str, self._clients))
         if self.seats.role(message.client) == "instructor":
             raise NotReadyError("degrade a link", "an instructor's is never degraded")
+        if trial_on and message.client == self.seats.driver:
+            raise NotReadyError("change the driver's link", "it is a condition of the trial that is on")
         perfect = protocol.LinkQuality()
         degraded = {message.video, message.telemetry, message.command} != {perfect}
         self._clients[message.client].degrade(message if degraded else None)

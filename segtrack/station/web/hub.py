@@ -160,7 +160,7 @@ class Hub:
             case RunReport(state="running"):
                 self._show_run()
             case RunReport(state="ready" | "failed"):
-                self._message = self.trials.try_due() or self._message
+                self._message = self.trials.try_due(self.crew.drivers_link) or self._message
             case Refused(reason):
                 self._message = reason
             case TrialEnded(result):
@@ -215,7 +215,7 @@ class Hub:
             case protocol.ReportRequest():
                 client.answer(protocol.ReportLink(link=self.trials.report_link()))
             case protocol.LinkRequest():
-                self.crew.degrade(client, message)
+                self.crew.degrade(client, message, self.trials.on)
             case protocol.DeleteRequest(recording=recording):
                 self.crew.require_instructor(client, "delete a recording")
                 self.viewing.require_unused(recording)

@@ -9,6 +9,8 @@ from collections import deque
 from dataclasses import replace
 from typing import Generic, NamedTuple, TypeVar
 
+import numpy as np
+
 from segtrack.station.protocol import Flag, LinkQuality, LinkRequest, StateMessage
 
 Item = TypeVar("Item")
@@ -101,6 +103,10 @@ class VideoLink:
         self._arrives = -math.inf
         self._damage = 0
 
+    def begin_anew(self) -> None:
+        """Make the next picture a key picture: what it shows has nothing to do with the last."""
+        self._key_at = -math.inf
+
     def send(self, now: float, state: bytes) -> None:
         """Send a picture of a state at time `now` [s]."""
         quality = self._quality
@@ -126,7 +132,7 @@ class VideoLink:
         return shown
 
 
-_SEEN = Flag.GHOST | Flag.CONTACTS
+_SEEN = Flag.GHOST | Flag.CONTACTS | Flag.NO_PICTURE
 """Flags of what is drawn."""
 
 
@@ -138,10 +144,18 @@ class Downlink:
         self._telemetry = DegradedLink[bytes](link.telemetry, link.seed + 2)
         self._video = VideoLink(link.video, link.seed)
         self._latest = None if seen is None else StateMessage.unpack(seen)
-        self._picture = None if seen is None else (StateMessage.unpack(seen), 0)
+        self._picture = None if self._latest is None else _picture_in(self._latest)
+        self._scene: int | None = None
 
     def carry(self, state: bytes, now: float) -> bytes | None:
-        """Send a state at `now` [s]; returns the latest telemetry and picture, if one of them is new."""
+        """Send a state at `now` [s]; returns the latest telemetry and picture, if one of them is new.
+
+        Telemetry goes without a picture until one of its scene has come.
+        """
+        scene = StateMessage.unpack(state).scene
+        if scene != self._scene:
+            self._scene = scene
+            self._video.begin_anew()
         self._telemetry.send(now, state)
         self._video.send(now, state)
         picture = self._video.receive(now)
@@ -150,11 +164,12 @@ class Downlink:
         arrived = self._telemetry.receive(now)
         if arrived:
             self._latest = StateMessage.unpack(arrived[-1])
-        if (not arrived and picture is None) or self._latest is None or self._picture is None:
+        latest = self._latest
+        if (not arrived and picture is None) or latest is None:
             return None
-        latest, (seen, damage) = self._latest, self._picture
-        if seen.scene != latest.scene:  # The picture is still of what was there before.
-            return None
+        if self._picture is None or self._picture[0].scene != latest.scene:
+            return _without_picture(latest).pack()
+        seen, damage = self._picture
         return replace(
             latest,
             flags=(latest.flags & ~_SEEN) | (seen.flags & _SEEN),
@@ -165,3 +180,26 @@ class Downlink:
             ghost=seen.ghost,
             contacts=seen.contacts,
         ).pack()
+
+
+def _picture_in(seen: StateMessage) -> tuple[StateMessage, int] | None:
+    """Return the state that a client's picture shows, and the picture's damage; None without a picture."""
+    if seen.flags & Flag.NO_PICTURE:
+        return None
+    if seen.picture_frame == 0:
+        return seen, 0
+    return replace(seen, frame=seen.picture_frame, pose=seen.picture), seen.damage
+
+
+def _without_picture(state: StateMessage) -> StateMessage:
+    """Return a state whose picture has not come: nothing in it is to be drawn."""
+    return replace(
+        state,
+        flags=(state.flags & ~_SEEN) | Flag.NO_PICTURE,
+        client_time=0.0,
+        picture_frame=0,
+        damage=0,
+        picture=np.empty(0),
+        ghost=np.empty(0),
+        contacts=np.empty((0, 6)),
+    )

@@ -22,7 +22,7 @@ class Trials:
         self._run, self._library = run, library
         self._expert: Result | None = None
         self._exercise: Exercise | None = None
-        self._due: tuple[Exercise, str, LinkRequest | None] | None = None
+        self._due: tuple[Exercise, str] | None = None
 
     def begin(self, operator: str, repetitions: int, link: LinkRequest | None) -> None:
         """Begin a trial; its conditions name the degradation of the driver's link.
@@ -44,24 +44,24 @@ class Trials:
         self._run.configure_exercise(exercise)
 
     def begin_exercise(self, exercise: Exercise, operator: str, link: LinkRequest | None) -> None:
-        """Begin the trial of an exercise, as soon as what it is driven with is built.
+        """Begin the trial of an exercise, as soon as what it is driven with is built; see `begin`.
 
         Raises:
             SegtrackError: See `practise`.
         """
         self.practise(exercise)
-        self._due = exercise, operator, link
-        self.begin_due()
+        self._due = exercise, operator
+        self.begin_due(link)
 
-    def begin_due(self) -> None:
-        """Begin the trial that waits for what it is driven with, if that is there.
+    def begin_due(self, link: LinkRequest | None) -> None:
+        """Begin the trial that waits for what it is driven with, if that is there; see `begin`.
 
         Raises:
             NotReadyError: The simulation is busy.
         """
         if self._due is None or self._run.state == "compiling":
             return
-        (exercise, operator, link), self._due = self._due, None
+        (exercise, operator), self._due = self._due, None
         if self._run.state == "failed":
             return
         conditions = self._run.conditions(link) | {CONDITION: exercise.name}
@@ -69,10 +69,10 @@ class Trials:
         self._run.set_trial(SetTrial("begin", operator, exercise.repetitions, conditions, failures))
         self._expert, self._exercise = None, exercise
 
-    def try_due(self) -> str:
+    def try_due(self, link: LinkRequest | None) -> str:
         """Begin the trial that waits for what it is driven with; returns the reason if it cannot, or ""."""
         try:
-            self.begin_due()
+            self.begin_due(link)
         except NotReadyError as error:
             return str(error)
         return ""

@@ -12,6 +12,7 @@ export const FLAG = {
   trial: 32,
   trialPaused: 64,
   slow: 128,
+  noPicture: 256,
 };
 
 /** The state in an ArrayBuffer; null if it is none. Names and units are those of `StateMessage`. */

@@ -92,6 +92,7 @@ export default {
         <div v-if="said" class="st-said" :class="{ 'st-stop': refused }" role="alert">{{ said }}</div>
         <div v-else-if="status && status.opening !== null" class="st-said">
           {{ t('Opening the recording: {share} %', { share: Math.round(100 * status.opening) }) }}</div>
+        <div v-else-if="unseen" class="st-said st-stop">{{ t('The link has brought no picture yet') }}</div>
       </main>
       ${HUD}
       <aside v-if="panel && status" class="st-panel">
@@ -147,6 +148,7 @@ export default {
       report: null,
       legend: "",
       blind: false,
+      unseen: false,
     };
   },
 
@@ -401,6 +403,7 @@ export default {
       this.dirty = false;
       const { state } = this;
       if (!state || !this.view.draw(state, time)) return;
+      this.unseen = (state.flags & FLAG.noPicture) !== 0;
       Object.assign(this.$refs.frame.style, this.view.insetStyle);
       const { legend, full } = this.view.arrows;
       this.legend = legend && t("longest arrow {force} N", { force: full });

@@ -121,9 +121,13 @@ export class View {
     return { left: `${x}px`, top: `${INSET.margin}px`, width: `${width}px`, height: `${height}px` };
   }
 
-  /** Draw a state of this scene; states of another are left out. */
+  /** Draw a state of this scene; states of another are left out. Without a picture the canvas stays as it is. */
   draw(state, time) {
     if (state.scene !== this.number) return false;
+    if (state.flags & FLAG.noPicture) {
+      this.vehicle.pose(state.pose); // For the instruments.
+      return true;
+    }
     if (this.resized) {
       this.renderer.setPixelRatio(this.ratio);
       this.renderer.setSize(this.size.width, this.size.height, false);
