@@ -103,10 +103,10 @@ def test_smoke_leaves_the_contrast_that_koschmieder_says_and_hides_the_sky(page,
           at(bench({ walls: [{ distance, colour }], how: { visibility: 5 } }), 320, 180)[0])""",
         distance,
     )
-    black, white = (colour / 255 for colour in colours)
+    black, white = ((colour / 255) ** 2.2 for colour in colours)
     left = math.exp(-3 * distance / 5)
     assert white - black == pytest.approx(left, abs=0.01)
-    assert black == pytest.approx(0.75 * (1 - left), abs=0.01)
+    assert black == pytest.approx(0.75**2.2 * (1 - left), abs=0.01)
     sky = page.evaluate("at(bench({ sky: 0x4080ff, how: { visibility: 5 } }), 320, 180)")
     assert [value / 255 for value in sky] == pytest.approx([0.75] * 3, abs=0.01)
 
@@ -124,6 +124,60 @@ def test_a_lamp_lights_by_inverse_square_and_cosine_and_only_its_beam(page, dist
     assert middle / 255 == pytest.approx(light ** (1 / 2.2), abs=0.015)
     assert corner <= 2
     assert page.evaluate("at(bench({ sky: 0x4080ff, how: { dark: true }, lamp: true }), 320, 180)[2]") <= 2
+
+
+@pytest.mark.parametrize("distance", [2.0, 4.0])
+def test_a_lamp_in_smoke_lights_on_both_ways_and_sends_some_of_its_light_back(page, distance):
+    middle = page.evaluate(
+        """(distance) => at(bench({ walls: [{ distance, colour: 0xffffff }], lamp: true,
+          how: { dark: true, visibility: 6 } }), 320, 180)[0]""",
+        distance,
+    )
+    left = math.exp(-3 * distance / 6)
+    light = (1.5 / distance) ** 2 * left * left + 0.25 * 0.75**2.2 * (1 - left)
+    assert middle / 255 == pytest.approx(light ** (1 / 2.2), abs=0.01)
+
+
+def test_a_surface_near_to_a_lamp_is_no_brighter_than_a_fifth_above_daylight(page):
+    near = page.evaluate("""() => {
+      const walls = [{ distance: 0.3, colour: 0x808080 }];
+      return at(bench({ walls, how: { dark: true }, lamp: true }), 320, 180)[0];
+    }""")
+    assert near / 255 == pytest.approx(0x80 / 255 * 1.2 ** (1 / 2.2), abs=0.01)
+
+
+@pytest.mark.parametrize("width, height", [(1400, 400), (500, 700)])
+def test_a_real_camera_has_its_own_shape_whatever_the_window_has(browser, tmp_path, width, height):
+    station = FakeStation(tmp_path, course="parcours")
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.view.course && {STATION}.state")
+    page.evaluate(SETUP, {"cameras": "real"})
+    told = page.evaluate(
+        f"""async ([width, height]) => {{
+      const station = {STATION}, {{ view }} = station;
+      station.connect.on.state = () => null;
+      await station.$nextTick();
+      Object.assign(view, {{ size: {{ width, height }}, resized: true }});
+      view.draw(station.state, performance.now());
+      const gl = view.renderer.getContext();
+      const [wide, tall] = [gl.drawingBufferWidth, gl.drawingBufferHeight];
+      const pixels = new Uint8Array(4 * wide * tall);
+      gl.readPixels(0, 0, wide, tall, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+      const black = (x, y) => [0, 1, 2].every((i) => pixels[4 * (wide * y + x) + i] === 0);
+      const columns = [...Array(wide).keys()].filter((x) => !black(x, tall >> 1)).length;
+      const rows = [...Array(tall).keys()].filter((y) => !black(wide >> 1, y)).length;
+      const {{ raw }} = view.video.slots.main;
+      const {{ aspect }} = view.cameras.camera.front;
+      return [raw.width, raw.height, columns / view.ratio, rows / view.ratio, aspect];
+    }}""",
+        [width, height],
+    )
+    wide, tall = min(width, height * 16 / 9), min(height, width * 9 / 16)
+    assert told[:2] == [640, 360]
+    assert told[2:4] == [4 * (wide // 4), 4 * (tall // 4)]
+    assert told[4] == pytest.approx(16 / 9)
+    page.context.close()
+    station.close()
 
 
 def test_a_lost_slice_keeps_what_was_there_before_and_no_other_does(page):

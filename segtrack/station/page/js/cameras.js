@@ -25,6 +25,7 @@ export class Cameras {
     this.orbit.enabled = false;
     for (const event of ["pointermove", "wheel"]) element.addEventListener(event, () => this.orbit.enabled && onDrag());
     this.drags = new AbortController();
+    this.tall = 1; // Height of the main view's picture [px]
     this.dragged = false; // Whether the main view is the pan-tilt-zoom camera's
     const { signal } = this.drags;
     element.addEventListener("pointermove", (event) => this.drag(event, onDrag), { signal });
@@ -92,9 +93,9 @@ export class Cameras {
   }
 
   /** Turn the pan-tilt-zoom camera after a finger or a mouse, and zoom by its wheel. */
-  drag({ type, buttons, movementX, movementY, deltaY, target }, onDrag) {
+  drag({ type, buttons, movementX, movementY, deltaY }, onDrag) {
     if (!this.dragged || (type === "pointermove" && !(buttons & 1))) return;
-    const angle = (FIELD * Math.PI) / 180 / this.ptz.zoom / target.clientHeight; // Of a pixel
+    const angle = (FIELD * Math.PI) / 180 / this.ptz.zoom / this.tall; // Of a pixel
     const [pan, tilt, zoom] = type === "wheel" ? [0, 0, Math.exp(-0.002 * deltaY)] : [angle * movementX, angle * movementY, 1];
     this.ptz.drag(pan, tilt, zoom, performance.now());
     onDrag();

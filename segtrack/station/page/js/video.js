@@ -5,12 +5,14 @@ import { THREE } from "nicegui-scene";
 const LINES = 360; // Lines of a real camera's picture
 const MOST_LINES = 720; // Most that the pass has for other views
 const LENS = 0.08; // Distortion of the division model, over the half height of the picture at zoom 1 [-]
-const WIDE = 16 / 9; // Aspect beyond which the lens distorts less
+export const WIDE = 16 / 9; // Aspect of a real camera's picture
 const LAMPS = 4; // Most lamps
 const NIGHT = 1e-5; // Light of the night over daylight: 0.1 lx over 10,000 lx
 const BEAM = 0.75; // Cosine of the angle at which a lamp's beam ends
 const CONTRAST = 3; // Optical depth of the visibility: exp(-3) = 5 % is left of the contrast
+const BRIGHTEST = 1.2; // Light of the brightest surface, over daylight: what is near to a lamp would be white
 const VEIL = 0.25; // Share of a lamp's light that dense smoke sends back; rough, multiple scattering is left out
+const GAMMA = 2.2; // Light is a display value to this power
 const NOISE = { day: 0.012, dark: 0.05 }; // Standard deviation of noise, of the full range
 
 const VERTEX = `
@@ -87,13 +89,13 @@ const FRAGMENT = `
         float inside = smoothstep(${BEAM}, 1.0, dot(ray, lampTo[i]) / distance_);
         beam += inside;
         float fall = exposed * exposed / (distance_ * distance_) * exp(-extinction * distance_);
-        if (!sky) light += inside * min(fall, 4.0) * abs(dot(facing, ray)) / distance_;
+        if (!sky) light += inside * fall * abs(dot(facing, ray)) / distance_;
       }
     }
     float left = sky && extinction > 0.0 ? 0.0 : exp(-extinction * way);
-    vec3 bright = colour * pow(min(light, 1.2), 1.0 / 2.2);
-    float scattered = pow(min(night + ${VEIL} * min(beam, 1.0), 1.0), 1.0 / 2.2);
-    vec3 out_ = mix(haze * scattered, bright, left);
+    vec3 lit = min(light, ${BRIGHTEST}) * pow(colour, vec3(${GAMMA}));
+    vec3 veil = (night + ${VEIL} * min(beam, 1.0)) * pow(haze, vec3(${GAMMA}));
+    vec3 out_ = pow(mix(veil, lit, left), vec3(1.0 / ${GAMMA}));
     if (noise > 0.0) {
       vec2 pixel = floor(gl_FragCoord.xy);
       float sum = chance(pixel) + chance(pixel + 61.0) + chance(pixel + 127.0) + chance(pixel + 211.0);
@@ -158,8 +160,7 @@ export class Video {
   take(scene, camera, { real, zoom, dark, visibility, lamps, exposed }, own, damage) {
     const { renderer, wide } = this;
     const half = Math.tan((camera.fov * Math.PI) / 360);
-    const narrower = Math.min(1, (1 + WIDE ** 2) / (1 + camera.aspect ** 2)); // The corners keep their place in the lens.
-    const distortion = real ? (LENS * narrower) / (zoom * zoom) : 0;
+    const distortion = real ? LENS / (zoom * zoom) : 0;
     const stretch = 1 / (1 - distortion * (1 + camera.aspect ** 2));
     wide.fov = (Math.atan(half * stretch) * 360) / Math.PI;
     Object.assign(wide, { aspect: camera.aspect, near: camera.near, far: camera.far });

@@ -7,7 +7,7 @@ import { Course } from "./course.js";
 import { CASTERS, dispose, edgesOf, geometryOf, squared, translucent } from "./meshes.js";
 import { FLAG } from "./state.js";
 import { Vehicle } from "./vehicle.js";
-import { Video } from "./video.js";
+import { Video, WIDE } from "./video.js";
 
 THREE.ColorManagement.enabled = false; // Colours are as written, on the canvas and in what Video draws alike.
 const SKY = { dark: 0x1d2733, light: 0xdfe8f0 };
@@ -21,6 +21,7 @@ const HIDDEN = 500; // A frame that takes longer was not drawn slowly, but not a
 const RATIOS = [0.5, 0.75, 1, 1.5];
 
 const EXPOSED = 3; // Distance from a lamp at which it is as bright as by day, over the vehicle's reach
+const BARS = 0x000000;
 const SOFT = 0.12; // Reach of shades beyond what casts them [m]
 /** Cameras as anybody would like them, by day, in clear air. */
 export const CLEAR = { real: false, dark: false, visibility: null };
@@ -157,29 +158,40 @@ export class View {
     return true;
   }
 
+  /** Draw a view into a box; a real camera's picture has its own shape, and bars beside it. */
   render(view, x, y, width, height, state = null) {
+    const { real: on, dark, visibility } = this.seeing;
+    const real = on && ON_BOARD.includes(view);
+    const [wide, tall] = real ? [Math.min(width, WIDE * height), Math.min(height, width / WIDE)].map(snap) : [width, height];
     const camera = this.cameras.camera[view];
-    camera.aspect = width / height;
+    camera.aspect = real ? WIDE : wide / tall;
     camera.updateProjectionMatrix();
     this.clearSight(view);
-    this.renderer.setViewport(x, y, width, height);
-    this.renderer.setScissor(x, y, width, height);
+    if (!x) this.cameras.tall = tall;
     this.renderer.setScissorTest(true);
-    const { real, dark, visibility } = this.seeing;
+    if (wide < width || tall < height) {
+      this.renderer.setScissor(x, y, width, height);
+      this.renderer.setClearColor(BARS);
+      this.renderer.clear();
+      this.tone();
+    }
+    const box = [x + snap((width - wide) / 2), y + snap((height - tall) / 2), wide, tall];
+    this.renderer.setViewport(...box);
+    this.renderer.setScissor(...box);
     const delayed = state !== null && state.picture.length > 0;
-    for (const { sprite } of this.course.labels) sprite.visible &&= !real;
+    for (const { sprite } of this.course.labels) sprite.visible &&= !on;
     this.renderer.clear();
-    if (!real && !dark && !visibility && !delayed) this.renderer.render(this.scene, camera);
+    if (!on && !dark && !visibility && !delayed) this.renderer.render(this.scene, camera);
     else {
       const how = {
-        real: real && ON_BOARD.includes(view),
+        real,
         zoom: view === "ptz" ? this.cameras.ptz.zoom : 1,
         dark,
         visibility,
         lamps: this.cameras.lamps(this.vehicle.body),
         exposed: EXPOSED * this.cameras.reach,
       };
-      const [slot, lines] = x ? ["inset", height] : ["main", height * this.ratio];
+      const [slot, lines] = x ? ["inset", tall] : ["main", tall * this.ratio];
       const { pictureFrame, frame, damage } = state ?? { pictureFrame: 0, frame: 0, damage: 0 };
       const number = `${this.number} ${view} ${pictureFrame || frame}`;
       this.video.draw(this.scene, camera, how, { slot, lines, number, damage, holds: delayed });
@@ -234,6 +246,9 @@ export class View {
     this.renderer.dispose();
   }
 }
+
+/** A length that is whole in pixels of the picture at each of the ratios. */
+const snap = (length) => 4 * Math.floor(length / 4);
 
 /** Whether the browser has no graphics card to draw with: smooth edges would cost it four times as much. */
 function drawnInSoftware() {
