@@ -260,6 +260,9 @@ def test_real_cameras_leave_the_driver_those_on_board_and_an_instructor_all(brow
         clear = {"real": False, "dark": False, "visibility": None}
         seeing = {"real": True, "dark": True, "visibility": 4} if expected else clear
         assert page.evaluate(f"({{ ...{STATION}.seeing }})") == seeing
+        if role == "instructor":  # Who has the seat sees what the driver does.
+            page.evaluate(f"{STATION}.setStatus({{ ...{STATION}.status, role: 'driver' }})")
+            assert page.evaluate(views) == ["front", "rear", "ptz"]
         page.evaluate(SETUP, {"cameras": None, "light": None, "visibility": None})
         assert page.evaluate(f"{STATION}.shown.main") == "chase"
         assert page.evaluate(f"({{ ...{STATION}.seeing }})") == clear

@@ -88,6 +88,10 @@ def test_an_instructor_takes_over_and_gives_back(hub):
     hub.take(instructor, protocol.RoleRequest(action="take"), 0.0)
     assert hub.seats.driver == instructor.id
     assert hub.seats.role(driver.id) == "onlooker"
+    hub.broadcast(1.0)
+    told = [sent(client)[0][-1] for client in (driver, instructor)]
+    assert [each["role"] for each in told] == ["onlooker", "driver"]
+    assert [info["role"] for info in told[1]["clients"]] == ["onlooker", "instructor"]
     hub.take(instructor, protocol.RoleRequest(action="give"), 0.0)
     assert hub.seats.driver == driver.id
 

@@ -146,6 +146,23 @@ def test_a_fault_has_a_card_from_which_it_is_looked_at_and_left(browser, station
     assert card(page) == "Fault: fell"
 
 
+def test_flippers_of_another_vehicle_are_chosen_anew(browser, station):
+    page = open_page(browser, station, viewport=TABLET, has_touch=True)
+    page.evaluate(f"{STATION}.touch = true")
+    page.get_by_label("front_left").tap()
+    until(lambda: station.controls.touch_flippers == ("front_left",))
+    page.evaluate(f"""() => {{
+      {STATION}.view.setScene = () => null;
+      {STATION}.setScene({{ course: {{ title: "" }}, readings: ["front angle [rad]", "rear angle [rad]"] }});
+    }}""")
+    plan = page.locator(".st-plan button")
+    assert [plan.nth(i).get_attribute("aria-label") for i in range(plan.count())] == ["front", "rear"]
+    assert page.locator(".st-plan .st-chosen").count() == 0
+    until(lambda: station.controls.touch_flippers == ())
+    assert not page.complaints
+    page.context.close()
+
+
 @pytest.mark.parametrize(
     ("changed", "title"),
     [
@@ -245,6 +262,36 @@ def test_the_first_lesson_is_passed_by_doing_what_it_says(browser, tmp_path):
         page.goto(f"{url}/station/class")
         assert "passed" in page.locator("tbody").last.text_content()
         assert not page.complaints
+
+
+def test_a_lesson_ends_with_its_own_trial_and_not_with_that_of_the_pupil_before(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives && {STATION}.state")
+    taught = page.evaluate(
+        f"""(passed) => {{
+          const station = {STATION}, {{ status }} = station;
+          station.connect.on.message = () => null;
+          const exercise = status.exercises[0];
+          const taught = [];
+          const look = (trial) => {{
+            station.setStatus({{ ...status, trial: {{ ...passed, exercise: exercise.name, ...trial }} }});
+            station.look({{ ...station.state, flags: 0 }});
+            taught.push(station.lesson !== null);
+          }};
+          station.setStatus({{ ...status, trial: {{ ...passed, exercise: exercise.name }} }});
+          station.teach(exercise);
+          look({{}});
+          look({{ recording: "y", over: false, passed: null }});
+          look({{ recording: "y", passed: false }});
+          look({{ recording: "z", exercise: null }});
+          look({{ recording: "z" }});
+          return taught;
+        }}""",
+        OVER,
+    )
+    assert taught == [True] * 4 + [False]
+    assert not page.complaints
+    page.context.close()
 
 
 def test_each_flipper_is_chosen_by_touch(browser, station):

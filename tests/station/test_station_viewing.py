@@ -17,7 +17,7 @@ from segtrack.station.protocol import Flag, ReplayRequest, StateMessage
 from segtrack.station.simulation.drive import StationDrive
 from segtrack.station.simulation.exchange import RecordingReport, SetTrial, StampedCommand, TrialReport
 from segtrack.station.web.catalogue import Library
-from segtrack.station.web.viewing import Viewing
+from segtrack.station.web.viewing import Viewing, _Reading
 
 TICKS = 60
 
@@ -109,14 +109,14 @@ def test_it_is_told_how_far_a_recording_was_read(recorded, monkeypatch):
     library, name, _ = recorded
     viewing = Viewing(library)
     told, going_on = [], threading.Event()
-    note = viewing._note_read
+    note = _Reading.note
 
-    def noted(share):
-        note(share)
+    def noted(reading, share):
+        note(reading, share)
         told.append((share, viewing.opening, viewing.is_moving))
         going_on.wait(5.0)
 
-    monkeypatch.setattr(viewing, "_note_read", noted)
+    monkeypatch.setattr(_Reading, "note", noted)
     assert viewing.opening is None
     viewing.obey(ReplayRequest(action="open", recording=name), 0.0)
     assert viewing.opening is not None
@@ -129,6 +129,30 @@ def test_it_is_told_how_far_a_recording_was_read(recorded, monkeypatch):
     assert 0 < shares[0] < 0.9 < shares[-1] <= 1
     later = told[1:]  # The first may come before it is known that something is read.
     assert all(share == seen and moving for share, seen, moving in later)
+
+
+def test_of_two_recordings_that_are_read_the_one_that_was_read_least_is_told(recorded, monkeypatch):
+    library, name, _ = recorded
+    viewing = Viewing(library)
+    begun, going_on = threading.Event(), threading.Event()
+    note = _Reading.note
+
+    def noted(reading, share):
+        note(reading, share)
+        begun.set()
+        going_on.wait(5.0)
+
+    monkeypatch.setattr(_Reading, "note", noted)
+    viewing.obey(ReplayRequest(action="open", recording=name), 0.0)
+    assert begun.wait(5.0)
+    assert viewing.opening > 0
+    viewing.show_ghost(name, SETUP)
+    assert viewing.opening == 0
+    going_on.set()
+    opened(viewing)
+    while viewing.opening is not None:
+        viewing.poll_library(0.0)
+    assert viewing.replay is not None and viewing.ghost is not None
 
 
 def test_a_page_names_recordings_of_the_list_alone(recorded):

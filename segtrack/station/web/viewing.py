@@ -35,6 +35,18 @@ class SeenState:
         return self._bare
 
 
+class _Reading:
+    """A recording that is being read, and the share of it that was."""
+
+    def __init__(self) -> None:
+        self.share = 0.0
+        self.film: Future[OpenRecording]
+
+    def note(self, share: float) -> None:
+        """Note how far it was read."""
+        self.share = share
+
+
 class Viewing:
     """Replay and ghost of a station.
 
@@ -49,15 +61,14 @@ class Viewing:
         self.ghost: OpenRecording | None = None
         self._library = library
         self._reader = ThreadPoolExecutor(1, "segtrack-recording")
-        self._reading: dict[str, Future[OpenRecording]] = {}
-        self._read_share = 0.0
+        self._reading: dict[str, _Reading] = {}
         self._scenes = _FIRST_SCENE
         self._moment: float | None = None
 
     @property
     def opening(self) -> float | None:
-        """Share of the recording that was read of what is being opened; None if nothing is."""
-        return self._read_share if self._reading else None
+        """Share that was read of what is being opened, the least of two; None if nothing is."""
+        return min((reading.share for reading in self._reading.values()), default=None)
 
     @property
     def is_moving(self) -> bool:
@@ -130,9 +141,9 @@ class Viewing:
         Raises:
             SegtrackError: A recording could not be read, or is no ghost of this run.
         """
-        done = [what for what, reading in self._reading.items() if reading.done()]
+        done = [what for what, reading in self._reading.items() if reading.film.done()]
         for what in done:
-            film = self._reading.pop(what).result()
+            film = self._reading.pop(what).film.result()
             if what == "ghost":
                 self.ghost = film
             else:
@@ -171,8 +182,5 @@ class Viewing:
         path = self._library.recording(name)
         if what in self._reading:
             raise NotReadyError(f"open the {what}", "another recording is being read")
-        self._read_share = 0.0
-        self._reading[what] = self._reader.submit(read, name, path, self._note_read)
-
-    def _note_read(self, share: float) -> None:
-        self._read_share = share
+        reading = self._reading[what] = _Reading()
+        reading.film = self._reader.submit(read, name, path, reading.note)
