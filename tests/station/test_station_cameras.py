@@ -51,6 +51,7 @@ BENCH = """async () => {
     return mesh;
   };
   let number = 0;
+  window.video = video;
   /** Colours of the picture (360, 640, 4), from below. */
   window.bench = ({ balls = [], walls = [], how = {}, sky = 0, damage = 0, lamp = false }) => {
     const scene = new THREE.Scene();
@@ -195,6 +196,47 @@ def test_a_lost_slice_keeps_what_was_there_before_and_no_other_does(page):
     assert kept == [7, 23]
 
 
+def test_a_lost_slice_of_a_first_picture_is_black(page):
+    colours = page.evaluate("""() => {
+      bench({ walls: [{ distance: 2, colour: 0xff0000 }] });
+      video.forget("bench");
+      const pixels = bench({ walls: [{ distance: 2, colour: 0x00ff00 }], damage: 1 });
+      return [at(pixels, 50, 350), at(pixels, 320, 180)];
+    }""")
+    assert colours == [[0, 0, 0], [0, 255, 0]]
+
+
+def test_no_picture_of_a_scene_has_blocks_of_another(browser, tmp_path):
+    station = FakeStation(tmp_path, course="parcours")
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.view.course && {STATION}.state")
+    slots = page.evaluate(f"""async () => {{
+      const station = {STATION}, {{ view }} = station;
+      const scene = await new Promise((told) => {{
+        const {{ setScene }} = view;
+        view.setScene = (scene) => {{ setScene.call(view, scene); told(scene); }};
+        station.connect.socket.close();
+      }});
+      station.connect.on.state = station.connect.on.message = () => null;
+      station.status.link = {{}};
+      const late = {{ ...station.state, picture: station.state.pose, pictureFrame: 1, flags: 0 }};
+      const kept = [];
+      const look = () => kept.push([Object.keys(view.video.slots), station.unseen]);
+      const draw = (state) => {{ station.state = state; station.draw(performance.now()); look(); }};
+      draw(late);
+      station.setScene(scene); // The same one, with a ghost, say.
+      look();
+      station.setScene({{ ...scene, number: scene.number + 1 }});
+      look();
+      draw({{ ...late, scene: scene.number + 1 }});
+      draw({{ ...late, scene: scene.number + 1, picture: new Float32Array(0), pictureFrame: 0 }});
+      return kept;
+    }}""")
+    assert slots == [[["main"], False], [["main"], False], [[], True], [["main"], False], [[], False]]
+    page.context.close()
+    station.close()
+
+
 def test_a_clear_picture_is_the_same_through_the_pass_and_noise_is_that_of_a_real_camera(page):
     plain, dull = page.evaluate("""() => [{}, { real: true }].map((how) => {
       const pixels = bench({ walls: [{ distance: 2, colour: 0x4080c0 }], how });
@@ -308,7 +350,7 @@ def test_a_link_without_a_picture_leaves_the_canvas_and_brings_the_instruments(p
         const pitch = document.querySelector("[data-hud=pitch]").textContent;
         pictures.push([station.view.canvas.toDataURL(), pitch, station.stopped]);
         await station.$nextTick();
-        pictures.at(-1).push(document.querySelector(".st-said")?.textContent ?? "");
+        pictures.at(-1).push(document.querySelector(".st-unseen")?.textContent ?? "");
       }}
       return pictures;
     }}""")

@@ -17,6 +17,7 @@ from segtrack.station import protocol
 from segtrack.station.simulation.exchange import (
     Build,
     ProcessDied,
+    Refused,
     RunReport,
     SceneReport,
     SetRun,
@@ -216,24 +217,47 @@ def test_a_link_stays_as_it_was_when_the_trial_of_its_driver_began(hub, simulati
     hub.broadcast(1.0)
     assert json.loads(simulation.orders[-1].conditions["link"])["video"]["loss"] == 0.2
 
+    degrade(driver, 0.0)  # Its trial is ordered, and has not begun.
+    assert driver.link.video.loss == 0.2
     simulation.waiting = [RunReport("running"), TrialReport(trial())]
     hub.broadcast(2.0)
     degrade(driver, 0.0)
-    (refused,) = errors(instructor)
-    assert refused == "cannot change the driver's link: it is a condition of the trial that is on"
-    assert driver.link.video.loss == 0.2
+    refused = "cannot change the link of Ann: it is a condition of the trial that is on"
+    assert errors(instructor) == [refused] * 2
     degrade(other, 0.1)
     assert other.link.video.loss == 0.1
 
+    hub.take(instructor, protocol.RoleRequest(action="take"), 2.5)
+    degrade(driver, 0.0)
+    assert driver.link.video.loss == 0.2
+    hub.take(instructor, protocol.RoleRequest(action="give"), 2.6)
+    second = join(hub, "onlooker")  # Another page of hers.
+    assert second.link.video.loss == 0.2
     hub.leave(driver)
+    hub.leave(second)
     again = join(hub, "driver")
     assert hub.seats.driver == again.id
-    assert (again.link.client, again.link.video.loss) == (again.id, 0.2)
-    assert again.downlink is not None
+    assert again.link.video.loss == 0.2 and again.downlink is not None
+    assert join(hub, "instructor").link is None  # Of her name, and yet an instructor.
     simulation.waiting = [TrialReport(trial(over=True))]
     hub.broadcast(3.0)
     degrade(again, 0.0)
     assert again.link is None
+
+
+@pytest.mark.parametrize("report", [Refused("no"), RunReport("failed"), ProcessDied("died")])
+def test_a_link_may_change_once_a_trial_has_not_begun(hub, simulation, report):
+    driver, instructor = at_wheel(hub), join(hub, "instructor", "Ida")
+    simulation.waiting = [RunReport("ready")]
+    hub.broadcast(1.0)
+    hub.take(driver, protocol.TrialRequest(action="begin"), 1.0)
+    lossy = protocol.LinkRequest(client=driver.id, video=protocol.LinkQuality(loss=0.1))
+    hub.take(instructor, lossy, 1.0)
+    assert driver.link is None
+    simulation.waiting = [report]
+    hub.broadcast(2.0)
+    hub.take(instructor, lossy, 2.0)
+    assert driver.link == lossy
 
 
 def test_exercises_are_begun_in_their_order_once_what_they_take_is_built(hub, simulation):
@@ -608,6 +632,19 @@ def test_whoever_drives_a_run_sees_it_and_no_replay(hub, message):
     assert (hub.viewing.replay, hub.viewing._reading) == (None, {})
 
 
+def test_the_end_of_a_reading_is_told(hub, monkeypatch):
+    client, reading = join(hub, "onlooker"), [True]
+    monkeypatch.setattr(type(hub.viewing), "is_moving", property(lambda viewing: bool(reading)))
+    monkeypatch.setattr(hub.viewing, "poll_library", lambda now: False)
+    hub.broadcast(1.0)
+    assert client._latest.pop("status")
+    monkeypatch.setattr(hub.viewing, "poll_library", lambda now: reading.clear() is None)
+    hub.broadcast(2.0)
+    assert client._latest.pop("status")
+    hub.broadcast(3.0)
+    assert not client._latest
+
+
 def trial(**changed):
     required = [name for name, field in protocol.TrialStatus.model_fields.items() if field.is_required()]
     fields = dict.fromkeys(required)
@@ -632,6 +669,24 @@ def test_a_change_of_the_driver_in_a_trial_is_help(hub, simulation):
         hub.take(instructor, protocol.RoleRequest(action="give"), 1.0)
         hub.take(instructor, protocol.RoleRequest(action="take"), 1.0)
         assert simulation.orders == []
+
+
+def test_a_trial_goes_on_with_its_operator_alone(hub, simulation):
+    driver, instructor = join(hub, "driver"), join(hub, "instructor", "Ida")
+    let_know(hub, simulation)
+    hub.take(instructor, protocol.RoleRequest(action="take"), 1.0)
+    let_know(hub, simulation, paused="asked for help")
+    hub.take(instructor, protocol.RunRequest(action="reset"), 1.0)
+    assert errors(instructor) == ["cannot go on with the trial of Ann: Ida drives"]
+    assert simulation.orders == []
+    hub.take(instructor, protocol.RoleRequest(action="give"), 1.0)
+    for client in (instructor, driver):
+        hub.take(client, protocol.RunRequest(action="reset"), 1.0)
+    assert simulation.orders == [SetRun("reset")] * 2
+    let_know(hub, simulation, over=True)
+    hub.take(instructor, protocol.RoleRequest(action="take"), 1.0)
+    hub.take(instructor, protocol.RunRequest(action="reset"), 1.0)
+    assert simulation.orders == [SetRun("reset")]
 
 
 def test_an_instructor_alone_interrupts_a_trial_and_ends_it_by_a_stop(hub, simulation):

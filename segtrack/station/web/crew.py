@@ -24,7 +24,7 @@ class Crew:
         self.seats = Seats(instructors)
         self._clients: dict[int, Client] = {}
         self._numbers = 0
-        self._left: Client | None = None
+        self._links: dict[str, LinkRequest] = {}
 
     @property
     def clients(self) -> Collection[Client]:
@@ -39,7 +39,12 @@ class Crew:
     @property
     def who_drives(self) -> str:
         """Name of the driver, in words."""
-        return "nobody drives" if self.driver is None else f"{self.driver.name} drives"
+        return f"{self.driver_name or 'nobody'} drives"
+
+    @property
+    def driver_name(self) -> str | None:
+        """Name of the driver; None if nobody drives."""
+        return None if self.driver is None else self.driver.name
 
     @property
     def operator(self) -> str:
@@ -65,7 +70,7 @@ class Crew:
         return None if self.driver is None else self.driver.link
 
     def join(self, hello: protocol.Hello, budget: MessageBudget) -> Client:
-        """Take in a client; who drove last comes back over the link that it had.
+        """Take in a client, over the link of whoever has its name.
 
         Raises:
             InvalidValueError: The name is none.
@@ -76,16 +81,13 @@ class Crew:
         client = Client(self._numbers, name, budget)
         self.seats.join(client.id, name, hello.role)
         self._clients[client.id] = client
-        left = self._left
-        if left is not None and left.name == name and self.seats.role(client.id) != "instructor":
-            client.degrade(left.link and left.link.model_copy(update={"client": client.id}))
-            self._left = None
+        if self.seats.role(client.id) != "instructor":
+            client.degrade(self._links.get(name))
         return client
 
     def leave(self, client: Client) -> bool:
         """Let a client go; returns True if it drove."""
         drove = client.id == self.seats.driver
-        self._left = client if drove else self._left
         del self._clients[client.id]
         self.seats.leave(client.id)
         return drove
@@ -106,11 +108,16 @@ class Crew:
                 self.seats.release(client.id)
         return self.seats.driver != before
 
-    def degrade(self, client: Client, message: LinkRequest, trial_on: bool) -> None:
-        """Degrade a client's link, or mend it, as an instructor asks.
+    def degrade(self, client: Client, message: LinkRequest, tried: str | None) -> None:
+        """Degrade the link of a client, and of all of its name, or mend it, as an instructor asks.
+
+        Args:
+            client: Client that asks.
+            message: Client whose link it is, and the degradation.
+            tried: Name of whoever's trial is on.
 
         Raises:
-            NotReadyError: No instructor asks, the link is an instructor's, or it is a condition of a trial.
+            NotReadyError: No instructor asks, the link is an instructor's, or it is a condition of the trial.
             UnknownNameError: There is no such client.
         """
         self.require_instructor(client, "degrade a link")
@@ -118,11 +125,15 @@ class Crew:
             raise UnknownNameError("client", message.client, map(str, self._clients))
         if self.seats.role(message.client) == "instructor":
             raise NotReadyError("degrade a link", "an instructor's is never degraded")
-        if trial_on and message.client == self.seats.driver:
-            raise NotReadyError("change the driver's link", "it is a condition of the trial that is on")
-        perfect = protocol.LinkQuality()
-        degraded = {message.video, message.telemetry, message.command} != {perfect}
-        self._clients[message.client].degrade(message if degraded else None)
+        name = self._clients[message.client].name
+        if name == tried:
+            raise NotReadyError(f"change the link of {name}", "it is a condition of the trial that is on")
+        self._links[name] = message
+        if {message.video, message.telemetry, message.command} == {protocol.LinkQuality()}:
+            del self._links[name]
+        for other in self.clients:
+            if other.name == name and self.seats.role(other.id) != "instructor":
+                other.degrade(self._links.get(name))
 
     def require_stop(self, client: Client, on: bool) -> None:
         """Check that a client may set the emergency stop, or release it.

@@ -144,13 +144,12 @@ class Hub:
 
     def _poll_library(self, now: float) -> None:
         """Show recordings that have been read since the last call."""
+        self._status_due |= self.viewing.is_moving
         try:
             if self.viewing.poll_library(now):
                 self._show_scene()
         except SegtrackError as error:
             self._message, self._status_due = str(error), True
-        if self.viewing.is_moving:
-            self._status_due = True
 
     def _handle_report(self, report: Report) -> None:
         self._status_due = True
@@ -215,7 +214,7 @@ class Hub:
             case protocol.ReportRequest():
                 client.answer(protocol.ReportLink(link=self.trials.report_link()))
             case protocol.LinkRequest():
-                self.crew.degrade(client, message, self.trials.on)
+                self.crew.degrade(client, message, self.trials.operator)
             case protocol.DeleteRequest(recording=recording):
                 self.crew.require_instructor(client, "delete a recording")
                 self.viewing.require_unused(recording)
@@ -233,7 +232,7 @@ class Hub:
                 self.run.configure(setup)
                 self.viewing.leave()
             case protocol.RunRequest(action=action):
-                self.trials.set_run(action, self.seats.role(client.id))
+                self.trials.set_run(action, self.seats.role(client.id), self.crew.driver_name)
                 if action in ("start", "reset"):
                     self._show_run()
             case protocol.TrialRequest(action="raise"):
@@ -251,7 +250,7 @@ class Hub:
                 self._set_exercise(client, message)
             case protocol.ReplayRequest():
                 if message.action == "open" and self.run.state == "running":
-                    self.trials.set_run("pause", self.seats.role(client.id))
+                    self.trials.set_run("pause", self.seats.role(client.id), self.crew.driver_name)
                 if self.viewing.obey(message, now):
                     self._show_scene()
             case protocol.GhostRequest(recording=recording):

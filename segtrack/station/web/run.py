@@ -18,6 +18,7 @@ from segtrack.station.simulation.exchange import (
     Build,
     Order,
     ProcessDied,
+    Refused,
     Report,
     RunReport,
     SceneReport,
@@ -63,6 +64,7 @@ class StationRun:
         state: State of the run.
         reason: Reason for which it failed, or "".
         trial: Progress of the trial; None without one.
+        beginning: Operator of the trial that was ordered, until it has begun; None without one.
         fields: Fields of its scene; None before it is built.
         steering: Controls of the driver, as commands.
     """
@@ -73,6 +75,7 @@ class StationRun:
         self.scene = 0
         self.reason = ""
         self.trial: TrialStatus | None = None
+        self.beginning: str | None = None
         self.fields: dict[str, Any] | None = None
         self.steering = Steering(simulation, catalogue.vehicle(catalogue.first.vehicle), 0)
         self.state: RunState = "stopped"
@@ -92,7 +95,8 @@ class StationRun:
         vehicle = self._catalogue.vehicle(setup.vehicle)
         self.simulation.order(Build(self.scene + 1, wanted))
         self.scene += 1
-        self.setup, self.state, self.reason, self.trial = setup, "compiling", "", None
+        self.setup, self.state, self.reason = setup, "compiling", ""
+        self.trial = self.beginning = None
         self.steering.change_vehicle(vehicle, self.scene)
 
     def configure_exercise(self, exercise: Exercise) -> None:
@@ -140,6 +144,8 @@ class StationRun:
         if self.state in ("compiling", "failed"):
             raise NotReadyError(f"{order.action} a trial", f"the run is {self.state}")
         self.simulation.order(order)
+        if order.action == "begin":
+            self.beginning = order.operator
 
     def show_contacts(self, wanted: bool) -> None:
         """Order states with contact loads, or without."""
@@ -165,7 +171,7 @@ class StationRun:
 
     def _build_again(self, reason: str) -> None:
         """Build the setup anew in a process that knows nothing of it, unless that has failed just now."""
-        self.trial, self._contacts = None, False
+        self.trial, self.beginning, self._contacts = None, None, False
         now = time.monotonic()
         again, self._built_again = now - self._built_again > _REBUILD_PERIOD, now
         self.state, self.reason = "failed", reason
@@ -182,11 +188,13 @@ class StationRun:
                     if reason or state != "compiling":
                         self.reason = reason
                     if state == "failed":
-                        self.trial = None
+                        self.trial = self.beginning = None
+                case Refused():
+                    self.beginning = None
                 case ProcessDied(reason):
                     self._build_again(reason)
                 case SceneReport(fields):
                     self.fields = fields
                 case TrialReport(fields):
-                    self.trial = protocol.TrialStatus(**fields)
+                    self.trial, self.beginning = protocol.TrialStatus(**fields), None
             yield report

@@ -85,14 +85,24 @@ class Trials:
         """
         self._run.set_trial(SetTrial(action))
 
-    def set_run(self, action: Literal["start", "pause", "reset", "stop"], role: Role) -> None:
+    def set_run(
+        self, action: Literal["start", "pause", "reset", "stop"], role: Role, driver: str | None
+    ) -> None:
         """Start, pause, reset or stop the run; an instructor alone interrupts a trial, and stops it as well.
 
-        While a fault holds the trial's clock, anyone who commands may pause.
+        While a fault holds the clock of a trial, anyone who commands may pause. It goes on with its operator
+        alone.
+
+        Args:
+            action: What is asked for.
+            role: Role of who asks.
+            driver: Name of who drives; None if nobody does.
 
         Raises:
             NotReadyError: A trial is on, or the simulation is not ready.
         """
+        if action == "reset" and driver is not None and self.operator not in (None, driver):
+            raise NotReadyError(f"go on with the trial of {self.operator}", f"{driver} drives")
         paused = self._run.trial is not None and self._run.trial.paused is not None
         interrupts = action == "stop" or (action == "pause" and not paused)
         if interrupts and self.on and role != "instructor":
@@ -135,6 +145,13 @@ class Trials:
         trial = self._run.trial if self.on else None
         if trial is not None and (action == "abandon" or trial.paused is None):
             self.order(action)
+
+    @property
+    def operator(self) -> str | None:
+        """Name of whoever's trial is under way, or has been ordered; None without one."""
+        if self._run.beginning is not None:
+            return self._run.beginning
+        return self._run.trial.operator if self._run.trial is not None and self.on else None
 
     @property
     def on(self) -> bool:

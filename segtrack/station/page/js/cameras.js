@@ -25,7 +25,7 @@ export class Cameras {
     this.orbit.enabled = false;
     for (const event of ["pointermove", "wheel"]) element.addEventListener(event, () => this.orbit.enabled && onDrag());
     this.drags = new AbortController();
-    this.tall = 1; // Height of the main view's picture [px]
+    this.tall = element.clientHeight || 1; // Height of the main view's picture [px]
     this.dragged = false; // Whether the main view is the pan-tilt-zoom camera's
     const { signal } = this.drags;
     element.addEventListener("pointermove", (event) => this.drag(event, onDrag), { signal });

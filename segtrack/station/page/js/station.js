@@ -92,7 +92,7 @@ export default {
         <div v-if="said" class="st-said" :class="{ 'st-stop': refused }" role="alert">{{ said }}</div>
         <div v-else-if="status && status.opening !== null" class="st-said">
           {{ t('Opening the recording: {share} %', { share: Math.round(100 * status.opening) }) }}</div>
-        <div v-else-if="unseen" class="st-said st-stop">{{ t('The link has brought no picture yet') }}</div>
+        <div v-if="unseen" class="st-said st-stop st-unseen" role="status">{{ t('The link has brought no picture yet') }}</div>
       </main>
       ${HUD}
       <aside v-if="panel && status" class="st-panel">
@@ -365,6 +365,7 @@ export default {
       Object.assign(this, { entering: true, turnedAway: what });
     },
     setScene(scene) {
+      if (scene.number !== this.view.number) this.unseen = Boolean(this.status?.link);
       this.view.setScene(scene);
       this.hud.setScene(scene.readings, this.view.vehicle);
       this.title = scene.course.title;

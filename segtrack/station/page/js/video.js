@@ -222,6 +222,13 @@ export class Video {
     return (this.slots[name] = { raw, shown: target(), before: target(), number: null, taken: 0 });
   }
 
+  /** Keep nothing of a picture: what is drawn next has nothing to do with it. */
+  forget(name) {
+    if (!this.slots[name]) return;
+    release(this.slots[name]);
+    delete this.slots[name];
+  }
+
   dispose() {
     Object.values(this.slots).forEach(release);
     for (const material of [this.pass, this.copy]) material.dispose();

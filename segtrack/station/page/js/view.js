@@ -68,6 +68,7 @@ export class View {
     this.scene.add(this.ground, this.course.object, this.vehicle.object);
     if (this.ghost) this.scene.add(this.ghost.object);
     this.setDark(this.dark);
+    if (number !== this.number) for (const slot of ["main", "inset"]) this.video.forget(slot);
     this.number = number;
     this.fitted = false;
     this.casters = this.vehicle.casters().slice(0, CASTERS);
@@ -181,8 +182,11 @@ export class View {
     const delayed = state !== null && state.picture.length > 0;
     for (const { sprite } of this.course.labels) sprite.visible &&= !on;
     this.renderer.clear();
-    if (!on && !dark && !visibility && !delayed) this.renderer.render(this.scene, camera);
-    else {
+    const [slot, lines] = x ? ["inset", tall] : ["main", tall * this.ratio];
+    if (!on && !dark && !visibility && !delayed) {
+      this.video.forget(slot);
+      this.renderer.render(this.scene, camera);
+    } else {
       const how = {
         real,
         zoom: view === "ptz" ? this.cameras.ptz.zoom : 1,
@@ -191,7 +195,6 @@ export class View {
         lamps: this.cameras.lamps(this.vehicle.body),
         exposed: EXPOSED * this.cameras.reach,
       };
-      const [slot, lines] = x ? ["inset", tall] : ["main", tall * this.ratio];
       const { pictureFrame, frame, damage } = state ?? { pictureFrame: 0, frame: 0, damage: 0 };
       const number = `${this.number} ${view} ${pictureFrame || frame}`;
       this.video.draw(this.scene, camera, how, { slot, lines, number, damage, holds: delayed });
@@ -248,7 +251,7 @@ export class View {
 }
 
 /** A length that is whole in pixels of the picture at each of the ratios. */
-const snap = (length) => 4 * Math.floor(length / 4);
+const snap = (length) => 4 * Math.max(1, Math.floor(length / 4));
 
 /** Whether the browser has no graphics card to draw with: smooth edges would cost it four times as much. */
 function drawnInSoftware() {
