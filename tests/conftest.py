@@ -9,9 +9,10 @@ Where PyBullet is not installed, what needs it is skipped: what imports it, is m
 import subprocess
 import sys
 from collections.abc import Generator, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from browser import chromium
 from hypothesis import Phase, settings
 from scenes import environment
 
@@ -19,6 +20,9 @@ from segtrack.engine.track_models import DEFAULT_ENGINE
 from segtrack.envs import Environment
 from segtrack.errors import MissingPyBulletError
 from segtrack.ground.kernels import InnerKernel
+
+if TYPE_CHECKING:
+    from playwright import sync_api
 
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=1000)
@@ -121,3 +125,10 @@ def kernels_run_as(request: pytest.FixtureRequest) -> Iterator[None]:
                 InnerKernel, "__call__", lambda kernel, *given, **named: kernel.py_func(*given, **named)
             )
         yield
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[sync_api.Browser]":
+    """Chromium, for the tests of a module."""
+    with chromium() as browser:
+        yield browser

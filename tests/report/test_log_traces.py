@@ -206,14 +206,6 @@ def test_a_page_without_anything_to_look_into_has_no_script():
 
 
 @pytest.fixture(scope="module")
-def browser():
-    from browser import chromium
-
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def address(tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(page_of(), encoding="utf-8")

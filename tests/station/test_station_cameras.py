@@ -6,15 +6,8 @@ import pytest
 
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
-from browser import chromium  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from test_station_page import STATION, open_page  # noqa: E402
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")

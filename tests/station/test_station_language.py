@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
-from browser import chromium  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from page_layout import LAYOUT  # noqa: E402
 from test_station_page import LAPTOP, STATION, TABLET, TRIAL, open_page  # noqa: E402
@@ -31,12 +30,6 @@ def station(tmp_path_factory):
     station = FakeStation(tmp_path_factory.mktemp("station"))
     yield station
     station.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 def words_of(text):

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
-from browser import chromium, until  # noqa: E402
+from browser import until  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from test_station_page import STATION, open_page  # noqa: E402
 
@@ -41,16 +41,10 @@ def station(tmp_path_factory):
     station.close()
 
 
-@pytest.fixture(scope="module")
-def chrome():
-    with chromium() as browser:
-        yield browser
-
-
 @pytest.fixture
-def browser(chrome):
-    yield chrome
-    for context in chrome.contexts:
+def browser(browser):
+    yield browser
+    for context in browser.contexts:
         context.close()
 
 

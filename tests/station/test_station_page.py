@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
-from browser import PADS, chromium, until  # noqa: E402
+from browser import PADS, until  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from page_layout import LAYOUT  # noqa: E402
 
@@ -28,12 +28,6 @@ def station(tmp_path_factory):
     station = FakeStation(folder)
     yield station
     station.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 def open_page(browser, station, role="driver", **options):

@@ -11,7 +11,6 @@ import pytest
 
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
-from browser import chromium  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from test_station_page import LAPTOP, STATION, TABLET, open_page, says  # noqa: E402
 
@@ -31,12 +30,6 @@ lanes:
         name: far
 gates: [{piece: far}, {piece: near}]
 """
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @contextlib.contextmanager

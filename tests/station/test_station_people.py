@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
-from browser import chromium, until  # noqa: E402
+from browser import until  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from page_layout import LAYOUT  # noqa: E402
 from test_station_language import LOCALES  # noqa: E402
@@ -23,17 +23,11 @@ def station(tmp_path_factory):
     station.close()
 
 
-@pytest.fixture(scope="module")
-def chrome():
-    with chromium() as browser:
-        yield browser
-
-
 @pytest.fixture
-def browser(chrome):
+def browser(browser):
     """A browser whose pages are closed after each test: nobody of before drives."""
-    yield chrome
-    for context in chrome.contexts:
+    yield browser
+    for context in browser.contexts:
         context.close()
 
 
