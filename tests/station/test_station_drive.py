@@ -55,6 +55,18 @@ def test_a_fresh_command_moves_the_vehicle_and_an_old_one_stops_it(drive):
         assert drive.session.command == Command()
 
 
+@pytest.mark.parametrize(
+    "stop",
+    [StationDrive.pause, StationDrive.restart, lambda drive: drive.set_trial(SetTrial("begin", "Ann", 30))],
+)
+def test_what_was_driven_before_a_stop_is_no_answer_to_what_comes_then(drive, stop):
+    """The page takes the age of the controls that a state obeys for the driver's delay."""
+    assert run(drive, 5, 0.3, 0.3).client_time == 1.0
+    stop(drive)
+    assert drive.state(0.0, Pace(), 0.0).client_time == 0.0
+    assert run(drive, 1, 0.3, 0.3, client_time=2.0).client_time == 2.0
+
+
 def test_a_trial_is_told_as_it_goes_and_ends_with_a_result(drive):
     drive.set_trial(SetTrial("begin", "Ann", 30, {"engine": "native"}))
     assert [type(report) for report in drive.reports()] == [RecordingReport, TrialReport]

@@ -30,6 +30,7 @@ from segtrack.station.web.catalogue import Catalogue, Library
 from segtrack.station.web.client import MAX_LAG, MessageBudget
 from segtrack.station.web.hub import Hub
 from segtrack.station.web.seats import Seats
+from segtrack.station.web.viewing import SeenState
 
 
 @pytest.fixture
@@ -198,8 +199,7 @@ def test_conditions_of_seeing_and_of_each_way_of_the_link_are_conditions_of_a_tr
     hub.take(driver, protocol.TrialRequest(action="begin"), 1.0)
     conditions = simulation.orders[-1].conditions
     assert [conditions[name] for name in ("cameras", "light", "visibility")] == ["real", "dark", "3.0"]
-    link = json.loads(conditions["link"])
-    assert [link[way]["loss"] for way in ("video", "telemetry", "command")] == [0.0, 0.1, 0.0]
+    assert conditions["link"] == "readings loss 0.1"
 
 
 def test_a_link_stays_as_it_was_when_the_trial_of_its_driver_began(hub, simulation):
@@ -215,7 +215,7 @@ def test_a_link_stays_as_it_was_when_the_trial_of_its_driver_began(hub, simulati
     degrade(driver, 0.2)  # While it is being built.
     simulation.waiting = [RunReport("ready")]
     hub.broadcast(1.0)
-    assert json.loads(simulation.orders[-1].conditions["link"])["video"]["loss"] == 0.2
+    assert simulation.orders[-1].conditions["link"] == "picture loss 0.2"
 
     degrade(driver, 0.0)  # Its trial is ordered, and has not begun.
     assert driver.link.video.loss == 0.2
@@ -285,6 +285,11 @@ def test_exercises_are_begun_in_their_order_once_what_they_take_is_built(hub, si
     simulation.orders.clear()
     hub.take(driver, protocol.ExerciseRequest(action="begin", exercise=second.name), 2.0)
     assert [type(order) for order in simulation.orders] == [SetTrial]  # It stands there.
+    hub.take(driver, protocol.ExerciseRequest(action="practise", exercise=second.name), 2.0)
+    assert simulation.orders[-1] == SetRun("reset")  # From the start.
+    let_know(hub, simulation)
+    hub.take(driver, protocol.ExerciseRequest(action="practise", exercise=second.name), 2.0)
+    assert simulation.orders == []  # A trial goes on.
     hub.take(instructor, protocol.ExerciseRequest(action="practise", exercise=third.name), 2.0)
     assert simulation.orders[-1].setup.course == third.course
 
@@ -630,6 +635,19 @@ def test_whoever_drives_a_run_sees_it_and_no_replay(hub, message):
         hub.take(driver, message, 0.0)
     assert errors(driver) == []
     assert (hub.viewing.replay, hub.viewing._reading) == (None, {})
+
+
+def test_a_replay_comes_over_no_degraded_link(hub, simulation):
+    driver, instructor = join(hub, "driver"), join(hub, "instructor", "Ida")
+    lost = protocol.LinkQuality(loss=1.0)
+    hub.take(instructor, protocol.LinkRequest(client=driver.id, video=lost, telemetry=lost), 0.0)
+    simulation.latest = (1, state(1).pack())
+    hub.broadcast(1.0)
+    assert sent(driver)[1] is None
+    hub.viewing.replayed = lambda now, flags: SeenState(state(7).pack())
+    hub.viewing.replay = Opened()
+    hub.broadcast(2.0)
+    assert protocol.StateMessage.unpack(sent(driver)[1]).frame == 7
 
 
 def test_the_end_of_a_reading_is_told(hub, monkeypatch):

@@ -156,6 +156,16 @@ def test_a_link_that_is_degraded_once_more_shows_nothing_newer_than_the_picture_
         assert StateMessage.unpack(unseen._state).flags == Flag.NO_PICTURE
 
 
+def test_links_are_equal_in_words_if_their_qualities_are():
+    lossy, slow = LinkQuality(loss=0.1), LinkQuality(delay=0.3, rate=10.0)
+    links = [LinkRequest(client=1, **{way: lossy}) for way in ("video", "telemetry", "command")]
+    links += [LinkRequest(client=1, video=slow), LinkRequest(client=1, video=LinkQuality(loss=0.1 + 1e-12))]
+    links += [LinkRequest(client=1), LinkRequest(client=1, video=lossy, command=slow)]
+    assert len({link.in_words for link in links}) == len(links)
+    assert links[0].in_words == LinkRequest(client=2, video=lossy, seed=7).in_words == "picture loss 0.1"
+    assert links[-1].in_words == "picture loss 0.1; commands delay 0.3 s, rate 10.0 a second"
+
+
 def test_a_link_of_one_seed_loses_the_same():
     lost = []
     for _ in range(2):

@@ -110,6 +110,62 @@ def test_exercises_are_begun_and_practised_in_their_order(browser, station):
     until(lambda: asked(station, "exercise"))
     (message,) = asked(station, "exercise")
     assert (message.action, message.exercise) == ("practise", "first-lesson")
+    page.get_by_role("button", name="Begin", exact=True).click()
+    assert "First lesson" in page.locator(".st-lesson").text_content()
+    page.get_by_role("button", name="Skip to the exercise").click()
+    assert "step 9 of 9" in page.locator(".st-lesson").text_content()
+    station.forget()
+    page.locator(".st-lesson").get_by_role("button", name="Begin", exact=True).click()
+    until(lambda: asked(station, "exercise"))
+    assert asked(station, "exercise")[0].action == "begin"
+    assert not page.complaints
+
+
+def test_an_instructor_begins_the_trial_of_the_driver_and_has_no_lesson(browser, station):
+    driver = open_page(browser, station)
+    driver.wait_for_function(f"{STATION}.drives")
+    page = open_page(browser, station, role="instructor")
+    page.wait_for_function(f"{STATION}.status?.role === 'instructor'")
+    page.get_by_role("tab", name="Exercises").click()
+    station.forget()
+    page.get_by_role("button", name="Begin", exact=True).first.click()
+    until(lambda: asked(station, "exercise"))
+    assert asked(station, "exercise")[0].action == "begin"
+    assert page.locator(".st-lesson").count() == 0
+    assert not page.complaints
+
+
+def test_an_instructor_sees_the_link_of_whom_is_chosen(browser, station):
+    driver = open_page(browser, station)
+    driver.wait_for_function(f"{STATION}.drives")
+    page = open_page(browser, station, role="instructor")
+    page.wait_for_function(f"{STATION}.status?.role === 'instructor'")
+    page.get_by_role("tab", name="People").click()
+    clear = {"delay": 0, "jitter": 0, "loss": 0, "rate": 100}
+    ways = {"video": clear | {"loss": 0.1}, "telemetry": clear, "command": clear | {"delay": 0.3}}
+    client = page.evaluate(f"{STATION}.status.driver")
+    tell(page, links={client: ways | {"seed": 0}})
+    page.get_by_label("Client").click()
+    page.locator(".q-item:visible", has_text="page").first.click()
+    inputs = page.locator(".st-link input")
+    seen = {inputs.nth(i).get_attribute("aria-label"): inputs.nth(i).input_value() for i in range(12)}
+    assert (seen["picture loss [%]"], seen["commands delay [ms]"]) == ("10", "300")
+    assert (seen["readings loss [%]"], seen["picture rate [1/s]"]) == ("0", "100")
+    assert not page.complaints
+
+
+def test_a_trial_is_interrupted_by_instructors_alone(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    pause, stop = (page.get_by_role("button", name=name, exact=True) for name in ("Pause", "Stop"))
+    for trial, may in (
+        (FAULT | {"paused": None}, (False, False)),
+        (FAULT, (True, False)),
+        (OVER, (True, True)),
+    ):
+        tell(page, trial=trial, run="running")
+        page.wait_for_function(f"{STATION}.status.trial.over === {str(trial['over']).lower()}")
+        assert (pause.is_enabled(), stop.is_enabled()) == may
     assert not page.complaints
 
 
@@ -162,6 +218,10 @@ def test_flippers_of_another_vehicle_are_chosen_anew(browser, station):
     [
         ({}, "Trial passed"),
         ({"passed": False}, "Trial not passed"),
+        (
+            {"passed": False, "events": [{"clock": 1.0, "kind": "end", "text": "abandoned"}]},
+            "Trial abandoned",
+        ),
         ({"exercise": "ramp"}, "Exercise passed"),
         ({"exercise": "ramp", "passed": False}, "Exercise not passed"),
     ],
@@ -256,6 +316,31 @@ def test_the_first_lesson_is_passed_by_doing_what_it_says(browser, tmp_path):
         page.goto(f"{url}/station/class")
         assert "passed" in page.locator("tbody").last.text_content()
         assert not page.complaints
+
+
+def test_flippers_are_raised_and_lowered_by_their_sign_and_those_in_front(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives && {STATION}.state")
+    numbers = page.evaluate(f"""() => {{
+      const station = {STATION};
+      station.connect.on.message = station.connect.on.state = () => null;
+      station.teach(station.status.exercises[0]);
+      const {{ front, rear }} = station.hud.index.flippers;
+      const swing = (places, by) => {{
+        const readings = station.state.readings.slice();
+        for (const at of places) readings[at] += by;
+        station.state = {{ ...station.state, readings }};
+        station.look(station.state);
+        return station.lesson.number;
+      }};
+      station.lesson.number = 4;
+      swing(front, 0);
+      const numbers = [swing(rear, 0.5), swing(front, -0.3), swing(front, 0.6)];
+      swing(front, 0);
+      return [...numbers, swing(front, 0.3), swing(rear, -0.5), swing(front, -0.6)];
+    }}""")
+    assert numbers == [4, 4, 5, 5, 5, 6]
+    assert not page.complaints
 
 
 def test_a_lesson_ends_with_its_own_trial_and_not_with_that_of_the_pupil_before(browser, station):

@@ -169,6 +169,18 @@ class LinkRequest(_Message):
     video: LinkQuality = LinkQuality()
     telemetry: LinkQuality = LinkQuality()
     command: LinkQuality = LinkQuality()
+
+    @property
+    def in_words(self) -> str:
+        """How each way differs from a perfect one; equal for links of the same qualities alone."""
+        ways = {"picture": self.video, "readings": self.telemetry, "commands": self.command}
+        units = {"delay": " s", "jitter": " s", "loss": "", "rate": " a second"}
+        told = {way: quality.model_dump(exclude_defaults=True) for way, quality in ways.items()}
+        words = {
+            way: [f"{name} {values[name]}{units[name]}" for name in values] for way, values in told.items()
+        }
+        return "; ".join(f"{way} {', '.join(those)}" for way, those in words.items() if those)
+
     seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
 
 

@@ -111,12 +111,14 @@ class StationDrive:
 
     def pause(self) -> None:
         """Note the pause in the trial that is under way."""
+        self._latest = None  # What comes then obeys no control of before.
         if self._judge is not None:
             self._note(self._judge.trial.note_pause())
 
     def restart(self) -> None:
         """Put the vehicle back to the start; in a trial another repetition begins."""
         self.session.restart()
+        self._latest = None
         if self._judge is not None:
             self._note(self._judge.restart())
 
@@ -150,6 +152,7 @@ class StationDrive:
         if order.action == "begin":
             self.end()
             self.session.restart()
+            self._latest = None
             self.begin_recording()
             assert self.session.recorder is not None
             recording = self.session.recorder.path.stem

@@ -129,9 +129,9 @@ class Client:
         self._latest[kind] = text
         self._something.set()
 
-    def see(self, state: bytes, now: float) -> None:
-        """Send the latest state, by way of the link."""
-        if self.downlink is not None:
+    def see(self, state: bytes, now: float, direct: bool = False) -> None:
+        """Send the latest state, by way of the link unless it is sent directly."""
+        if self.downlink is not None and not direct:
             arrived = self.downlink.carry(state, now)
             if arrived is None:
                 return

@@ -136,7 +136,7 @@ class Hub:
         latest = self.viewing.replayed(now, stopped) or self._simulated()
         if latest is not None:
             for client in self.crew.clients:
-                client.see(latest.bytes_for(client.contacts), now)
+                client.see(latest.bytes_for(client.contacts), now, direct=self.viewing.replay is not None)
         if self._status_due and now - self._status_at >= _STATUS_PERIOD:
             self._status_due, self._status_at = False, now
             for client in self.crew.clients:

@@ -99,15 +99,17 @@ class StationRun:
         self.trial = self.beginning = None
         self.steering.change_vehicle(vehicle, self.scene)
 
-    def configure_exercise(self, exercise: Exercise) -> None:
-        """Build what an exercise is driven with, unless it stands there.
+    def configure_exercise(self, exercise: Exercise) -> bool:
+        """Build what an exercise is driven with, unless it stands there; returns whether it does not.
 
         Raises:
             SegtrackError: See `configure`.
         """
         setup = self._catalogue.exercise_setup(exercise)
-        if setup != self.setup or self.state == "failed":
+        is_new = setup != self.setup or self.state == "failed"
+        if is_new:
             self.configure(setup)
+        return is_new
 
     @property
     def drive_setup(self) -> DriveSetup:
@@ -166,7 +168,7 @@ class StationRun:
         values = self.setup.model_dump(exclude={"vehicle", "course", "setting"}, exclude_none=True)
         conditions = {name: str(value) for name, value in values.items()}
         if link is not None:
-            conditions["link"] = link.model_dump_json(include={"video", "telemetry", "command"})
+            conditions["link"] = link.in_words
         return conditions
 
     def _build_again(self, reason: str) -> None:

@@ -35,13 +35,14 @@ class Trials:
         self._expert, self._exercise = expert, None
 
     def practise(self, exercise: Exercise) -> None:
-        """Build what an exercise is driven with, unless it stands there.
+        """Build what an exercise is driven with, or go back to the start if it stands there.
 
         Raises:
             SegtrackError: It cannot be built, or something is being built.
         """
         self._due = None
-        self._run.configure_exercise(exercise)
+        if not self._run.configure_exercise(exercise) and self._run.state != "compiling" and not self.on:
+            self._run.set_run("reset")
 
     def begin_exercise(self, exercise: Exercise, operator: str, link: LinkRequest | None) -> None:
         """Begin the trial of an exercise, as soon as what it is driven with is built; see `begin`.
@@ -49,7 +50,8 @@ class Trials:
         Raises:
             SegtrackError: See `practise`.
         """
-        self.practise(exercise)
+        self._due = None
+        self._run.configure_exercise(exercise)
         self._due = exercise, operator
         self.begin_due(link)
 

@@ -40,7 +40,7 @@ export const STEPS = [
     pad: ["LT", "right stick up"],
     touch: ["right stick up"],
     flippers: true,
-    done: ({ swung }) => swung > SWING,
+    done: ({ raised }) => raised > SWING,
   },
   {
     name: "lower",
@@ -48,7 +48,7 @@ export const STEPS = [
     pad: ["LT", "right stick down"],
     touch: ["right stick down"],
     flippers: true,
-    done: ({ swung }) => swung > SWING,
+    done: ({ raised }) => raised < -SWING,
   },
   { name: "stop", action: "emergency stop", pad: ["B"], touch: ["E-STOP"], done: ({ stopped }) => stopped },
   { name: "release", action: "release the emergency stop", pad: ["Start"], touch: ["Release stop"], done: ({ stopped }) => !stopped },
@@ -72,11 +72,16 @@ export class Lesson {
     return this.steps[this.number];
   }
 
+  /** Go to the exercise at once. */
+  skip() {
+    this.number = this.steps.length - 1;
+  }
+
   /**
    * Look at what is so now; returns true if a step was done with it.
    *
    * @param {THREE.Matrix4} body Of the vehicle, in the world.
-   * @param {number[]} angles Of its flippers [rad].
+   * @param {number[]} angles Of its front flippers, or of all if none is in front [rad].
    * @param {{flags: number, run: string, passed: boolean}} now The state's flags, the run, and whether the trial passed.
    */
   look(body, angles, { flags, run, passed }) {
@@ -95,7 +100,7 @@ export class Lesson {
       stopped,
       ahead: place.clone().sub(from.place).dot(from.nose),
       turned: Math.atan2(Math.sin(heading - from.heading), Math.cos(heading - from.heading)),
-      swung: Math.max(0, ...angles.map((angle, i) => Math.abs(angle - from.angles[i]))),
+      raised: angles.reduce((sum, angle, i) => sum + (angle - from.angles[i]) / angles.length, 0),
     });
     if (!done || this.number === this.steps.length - 1) return false;
     this.number++;

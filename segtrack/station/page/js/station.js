@@ -44,10 +44,10 @@ export default {
           <strong>{{ banner.title }}</strong><span>{{ banner.detail }}</span></div>
         <nav class="st-tools">
           <q-btn v-if="mayTake" unelevated no-caps color="primary" :label="t('Drive')" @click="takeSeat"/>
-          <q-btn v-if="run === 'running'" outline no-caps icon="pause" :label="t('Pause')" :disable="!mayRun" @click="ask('pause')"/>
+          <q-btn v-if="run === 'running'" outline no-caps icon="pause" :label="t('Pause')" :disable="!mayEnd && !status?.trial?.paused" @click="ask('pause')"/>
           <q-btn v-else unelevated no-caps color="primary" icon="play_arrow" :label="t('Start')" :disable="!mayRun" @click="ask('start')"/>
           <q-btn outline no-caps icon="stop" :label="t('Stop')" :title="t('End the run; its recording is then listed')"
-            :disable="!mayRun || !['running', 'paused'].includes(run)" @click="ask('stop')"/>
+            :disable="!mayEnd || !['running', 'paused'].includes(run)" @click="ask('stop')"/>
           <q-btn outline no-caps icon="replay" :label="t('Reset')" :disable="!mayRun" @click="ask('reset')"/>
           <q-select dense outlined options-dense emit-value map-options behavior="menu" class="st-view" :label="t('View')"
             :model-value="shown.main" :options="views" @update:model-value="(view) => (main = view)"/>
@@ -81,7 +81,7 @@ export default {
         <button v-if="mayRun && stopped" class="st-release" @click="stop(false)">{{ t('Release stop') }}</button>
         <lesson-card v-if="lesson" :step="lesson.step" :number="lesson.number" :count="lesson.steps.length" :device="device"
           :bindings="bindings" :trial-on="trialOn" :may-run="mayRun" @start="ask('start')" @leave="lesson = null"
-          @begin="exercise('begin', lesson.exercise)"/>
+          @begin="exercise('begin', lesson.exercise)" @skip="lesson.skip()"/>
         <trial-card v-if="news" :trial="status.trial" :next="nextExercise" :may-run="mayRun" @send="send" @reset="goOn"
           @close="closed = news.key" @next="(next) => exercise('begin', next)"/>
         <div v-else-if="invited" class="st-result st-card st-look" role="status">
@@ -100,7 +100,7 @@ export default {
           <q-tab v-for="(label, name) in tabs" :key="name" :name="name" :label="t(label)"/></q-tabs>
         <setup-panel v-if="tab === 'setup'" :options="options" :setup="status.setup ?? {}" :may-change="mayRun" @send="send"/>
         <exercises-panel v-if="tab === 'exercises'" :title="status.syllabus" :exercises="status.exercises" :may-change="mayRun"
-          :instructor="instructor" :begun="trialOn ? status.trial.exercise : null" @send="send" @lesson="teach"/>
+          :instructor="instructor" :drives="drives" :begun="trialOn ? status.trial.exercise : null" @send="send" @lesson="teach"/>
         <trial-panel v-if="tab === 'trial'" :trial="status.trial" :may-change="mayRun" :instructor="instructor"
           :recordings="status.recordings" :ghost="status.ghost" :report="report" :operator="driverName" @send="send"/>
         <instructor-panel v-if="tab === 'people'" :status="status" :client="client" :instructor="instructor" :name="name"
@@ -171,6 +171,10 @@ export default {
     },
     instructor() {
       return this.status?.clients.some(({ id, role }) => id === this.client && role === "instructor") ?? false;
+    },
+    /** Whether the client may interrupt what runs: of a trial, instructors alone. */
+    mayEnd() {
+      return this.mayRun && (!this.trialOn || this.instructor);
     },
     mayTake() {
       return this.connection === "open" && this.status?.driver === null && this.role !== "onlooker";
@@ -417,7 +421,8 @@ export default {
     /** Show the lesson a state of the simulation. */
     look({ flags, readings }) {
       if (!this.lesson || flags & FLAG.replay) return;
-      const angles = Object.values(this.hud.index.flippers).flat().map((at) => readings[at]);
+      const { flippers } = this.hud.index;
+      const angles = (flippers.front ?? Object.values(flippers).flat()).map((at) => readings[at]);
       const trial = this.status.trial;
       const begun = trial && trial.recording !== this.lesson.before; // Not that of who had the lesson before.
       const passed = begun && trial.exercise === this.lesson.exercise.name && trial.over && trial.passed;

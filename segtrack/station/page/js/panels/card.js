@@ -34,8 +34,9 @@ export const TrialCard = {
       return newsOf(this.trial)?.kind ?? "stop";
     },
     title() {
-      const { over, passed, paused, exercise } = this.trial;
+      const { over, passed, paused, exercise, events } = this.trial;
       if (!over) return t("Fault: {fault}", { fault: nameOf(paused) });
+      if (events.at(-1)?.text === "abandoned") return t("Trial abandoned");
       if (exercise) return passed ? t("Exercise passed") : t("Exercise not passed");
       return passed ? t("Trial passed") : t("Trial not passed");
     },

@@ -3,7 +3,7 @@
 import { t } from "../language.js";
 
 export const ExercisesPanel = {
-  props: { title: String, exercises: Array, mayChange: Boolean, instructor: Boolean, begun: String },
+  props: { title: String, exercises: Array, mayChange: Boolean, instructor: Boolean, drives: Boolean, begun: String },
   emits: ["send", "lesson"],
   template: `
     <div class="st-form">
@@ -16,7 +16,7 @@ export const ExercisesPanel = {
         <div v-if="exercise.open || instructor" class="st-buttons">
           <q-btn outline no-caps :label="t('Practise')" :disable="!mayChange" @click="ask('practise', exercise)"/>
           <q-btn unelevated no-caps color="primary" :label="t('Begin')" :disable="!mayChange"
-            @click="exercise.lesson ? $emit('lesson', exercise) : ask('begin', exercise)"/>
+            @click="exercise.lesson && drives ? $emit('lesson', exercise) : ask('begin', exercise)"/>
         </div></li></ol>
       <p v-if="!mayChange" class="st-hint">{{ t('The driver and the instructor choose.') }}</p>
     </div>`,

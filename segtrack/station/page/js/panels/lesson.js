@@ -17,7 +17,7 @@ const TITLES = {
 
 export const LessonCard = {
   props: { step: Object, number: Number, count: Number, bindings: Array, device: String, trialOn: Boolean, mayRun: Boolean },
-  emits: ["begin", "start", "leave"],
+  emits: ["begin", "start", "skip", "leave"],
   template: `
     <div class="st-lesson st-card" role="status" aria-live="polite">
       <span class="st-hint">{{ t('First lesson, step {number} of {count}', { number: number + 1, count }) }}</span>
@@ -30,6 +30,7 @@ export const LessonCard = {
           :disable="!mayRun" @click="$emit('start')"/>
         <q-btn v-if="step.name === 'gates' && !trialOn" unelevated no-caps color="primary" :label="t('Begin')"
           :disable="!mayRun" @click="$emit('begin')"/>
+        <q-btn v-if="step.name !== 'gates'" flat no-caps :label="t('Skip to the exercise')" @click="$emit('skip')"/>
         <q-btn flat no-caps :label="t('Leave the lesson')" @click="$emit('leave')"/>
       </div>
     </div>`,

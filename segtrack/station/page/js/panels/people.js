@@ -82,6 +82,16 @@ export const InstructorPanel = {
       return t("Now {words}.", { words: words.join(", ") });
     },
   },
+  watch: {
+    /** Show the link of the chosen client. */
+    of(client) {
+      const link = this.status.links?.[client];
+      this.form = clear();
+      for (const way of link ? Object.keys(WAYS) : []) {
+        for (const [name, , unit] of LINK) this.form[way][name] = +(unit * link[way][name]).toFixed(6);
+      }
+    },
+  },
   methods: {
     t,
     ask(action, to = null) {
