@@ -237,6 +237,21 @@ def test_html_needs_nothing_else_and_escapes_what_people_wrote(told):
     ElementTree.fromstring(re.sub(r"(<(?:img|br)[^>]*)>", r"\1/>", body))  # Every tag is closed.
 
 
+@pytest.mark.parametrize(
+    ("fault", "void", "said"),
+    [
+        ("asked for help", True, "at 6 s: asked for help, void, real-time factor 0.50"),
+        (None, True, "at 6 s: void, real-time factor 0.50"),
+        ("asked for help", False, "at 6 s: asked for help<"),
+    ],
+)
+def test_a_report_says_of_a_repetition_both_its_fault_and_that_it_is_void(records, fault, void, said):
+    pytest.importorskip("jinja2", reason="of the extra station")
+    attempt = Attempt(begun=2.0, duration=4.0, fault=fault, void=void, wall_time=8.0)
+    records.add(result(attempts=(attempt,)))
+    assert said in report_html(records, "Ada", SETTINGS, "2026-01-03")
+
+
 def test_missing_jinja2_is_one_clear_error(told, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingPackageError) as error:
