@@ -1,5 +1,6 @@
 """Words of the operator's page: one table for all languages, complete, used, and shown."""
 
+import ast
 import json
 import re
 import time
@@ -17,7 +18,10 @@ from test_station_page import LAPTOP, STATION, TABLET, TRIAL, open_page  # noqa:
 import segtrack  # noqa: E402
 import segtrack.station.page  # noqa: E402
 from segtrack.scoring.result import Fault  # noqa: E402
+from segtrack.scoring.trial import State  # noqa: E402
+from segtrack.station import protocol  # noqa: E402
 from segtrack.station.bindings import bindings  # noqa: E402
+from segtrack.station.protocol import RunState  # noqa: E402
 
 FOLDER = Path(segtrack.station.page.__file__).parent
 WORDS = json.loads((FOLDER / "words.json").read_text(encoding="utf-8"))
@@ -30,6 +34,50 @@ def station(tmp_path_factory):
     station = FakeStation(tmp_path_factory.mktemp("station"))
     yield station
     station.close()
+
+
+PACKAGE = Path(segtrack.__file__).parent
+TOLD = [path for folder in ("web", "simulation") for path in (PACKAGE / "station" / folder).glob("*.py")]
+TOLD.append(PACKAGE / "scoring" / "trial.py")
+SAYS = "NotReadyError", "require_command", "require_instructor", "_tell", "_end", "ProcessDied"
+"""Calls whose arguments are sentences that the page shows."""
+
+
+def _sentence(node):
+    """What an expression says, with one place for each value; None if it says nothing by itself."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return None
+
+
+def sentences():
+    """Sentences of the station's source, in which a result's outcome and a run's state are words."""
+    found = {"cannot {}: {}", "nobody drives", "Ann drives", "Ann: abandoned", "Ann: recovered, 2 completed"}
+    for path in TOLD:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in SAYS:
+                found |= {sentence for each in node.args if (sentence := _sentence(each)) is not None}
+            elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("text", "self.reason"):
+                found |= {sentence for sentence in [_sentence(node.value)] if sentence}
+    return {sentence for sentence in found if re.search("[a-z]", sentence) and sentence != "end"}
+
+
+KINDS = {"restart", "pause", "gate", "void", "repetition", "fault", "level", "passed", "failed"}
+"""Kinds of events, which no page shows."""
+
+
+def shapes(sentence):
+    """A sentence with places for values, as a pattern of what it may be."""
+    return re.compile(".+?".join(map(re.escape, sentence.split("{}"))))
+
+
+def covers(english, sentence):
+    """Whether a key of the table says a sentence of the source: with its places, or with words in them."""
+    return shapes(re.sub(r"\{\w+\}", "{}", english)).fullmatch(sentence) or shapes(sentence).fullmatch(
+        english
+    )
 
 
 def words_of(text):
@@ -50,12 +98,59 @@ def test_every_word_is_there_in_each_language_with_the_same_places(english):
 def test_every_word_of_the_table_is_used():
     of_bindings = {word for row in bindings() for word in (row.device, row.action, *row.inputs)}
     of_bindings |= set(get_args(Fault)) | set(segtrack.load_vehicle("quince").flippers)
+    states = {*get_args(RunState), *get_args(State)}
+    actions = {kind.model_fields["type"].default for kind in get_args(get_args(protocol.ClientMessage)[0])}
+    told = sentences()
     unused = [
         word
         for word in WORDS
-        if word not in of_bindings and f'"{word}"' not in CODE and f"'{word}'" not in CODE
+        if word not in of_bindings | states | actions
+        and f'"{word}"' not in CODE
+        and f"'{word}'" not in CODE
+        and not any(covers(word, sentence) for sentence in told)
     ]
     assert unused == []
+
+
+def test_every_sentence_of_the_station_is_in_the_table():
+    said = sentences() - KINDS
+    assert len(said) > 60
+    assert [each for each in said if not any(covers(word, each) for word in WORDS)] == []
+    actions = ("start", "pause", "reset", "stop")
+    assert [what for what in actions if f"{what} the run" not in WORDS] == []
+    assert [state for state in (*get_args(State), "compiling") if state not in WORDS] == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "german"),
+    [
+        (
+            "cannot pause the run: a trial is on; abandon it, or ask an instructor",
+            "„Fahrt pausieren“ geht nicht: ein Versuch läuft; abbrechen, oder einen Ausbilder fragen",
+        ),
+        (
+            "cannot take the driver's seat: Ann is next",
+            "„Steuer übernehmen“ geht nicht: Ann ist an der Reihe",
+        ),
+        ("cannot start the run: it is compiling", "„Fahrt starten“ geht nicht: sie ist in Vorbereitung"),
+        ("Ann: abandoned", "Ann: abgebrochen"),
+        ("Ann: recovered, 2 completed", "Ann: wiederhergestellt, 2 geschafft"),
+        ("repetition 3 not credited: touched a wall", "Wiederholung 3 zählt nicht: Wand berührt"),
+        ("x.yaml:3: a mistake", "x.yaml:3: a mistake"),
+        ("nothing like it", "nothing like it"),
+    ],
+)
+def test_a_sentence_is_told_with_its_names_and_numbers(spoken, sentence, german):
+    assert spoken.evaluate("(sentence) => told(sentence)", sentence) == german
+
+
+@pytest.fixture(scope="module")
+def spoken(browser, station):
+    page = open_page(browser, station, locale=LOCALES["de"])
+    page.evaluate("async () => { window.told = (await import('segtrack-station/language.js')).told; }")
+    yield page
+    assert not page.complaints
+    page.context.close()
 
 
 def test_every_word_that_the_page_asks_for_is_in_the_table():

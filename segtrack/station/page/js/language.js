@@ -1,15 +1,16 @@
 /** The page's words in the operator's language, from the table `words.json`, whose keys are the English words. */
 
-import { reactive } from "vue";
+import { markRaw, reactive } from "vue";
 
 export const LANGUAGES = { en: "English", de: "Deutsch", ja: "日本語" };
 const KEPT = "segtrack-language";
-const shown = reactive({ language: "en", words: {} });
+const shown = reactive({ language: "en", words: {}, sentences: [] });
 
 /** Take the table, and the language that was chosen, or else the browser's first that there is. */
 export function beginLanguage(words) {
   const wanted = [localStorage.getItem(KEPT), ...navigator.languages.map((tag) => tag.slice(0, 2))];
   shown.words = words;
+  shown.sentences = markRaw(sentencesOf(words));
   speak(wanted.find((language) => language in LANGUAGES) ?? "en");
 }
 
@@ -36,6 +37,28 @@ export function t(english, values = {}) {
 
 /** The same of a name that need not be in the table, as a vehicle's own ones. */
 export const nameOf = (name) => (name in shown.words ? t(name) : name);
+
+/** The same of a sentence of the station, in which names and numbers stand; as it is if the table has none like it. */
+export function told(sentence) {
+  if (sentence in shown.words || shown.language === "en") return nameOf(sentence);
+  for (const [english, pattern] of shown.sentences) {
+    const places = sentence.match(pattern)?.groups;
+    if (places) return t(english, Object.fromEntries(Object.entries(places).map(([name, what]) => [name, told(what)])));
+  }
+  return sentence;
+}
+
+/** Words of the table with places in them, those with the most letters first, and patterns of what they say. */
+function sentencesOf(words) {
+  const fixed = (english) => english.split(/\{\w+\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  const pattern = (english) => {
+    const names = [...english.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    return new RegExp(`^${fixed(english).reduce((all, part, i) => `${all}(?<${names[i - 1]}>.+?)${part}`)}$`, "s");
+  };
+  const letters = (english) => fixed(english).join("").length;
+  const withPlaces = Object.keys(words).filter((english) => english.includes("{"));
+  return withPlaces.sort((a, b) => letters(b) - letters(a)).map((english) => [english, pattern(english)]);
+}
 
 function speak(language) {
   shown.language = language;

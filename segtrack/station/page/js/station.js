@@ -6,7 +6,7 @@ import { FlipperPlan } from "segtrack-station/flippers.js";
 import { HUD, Hud } from "segtrack-station/hud.js";
 import { Inputs } from "segtrack-station/inputs.js";
 import { learnLayout } from "segtrack-station/keyboard.js";
-import { LANGUAGES, beginLanguage, chooseLanguage, language, t } from "segtrack-station/language.js";
+import { LANGUAGES, beginLanguage, chooseLanguage, language, t, told } from "segtrack-station/language.js";
 import { Lesson } from "segtrack-station/lesson.js";
 import { TrialCard, newsOf } from "segtrack-station/panels/card.js";
 import { EntryDialog } from "segtrack-station/panels/entry.js";
@@ -41,7 +41,7 @@ export default {
     <div class="st-station" :class="{ 'st-dark': dark, 'st-panel-open': panel }">
       <header class="st-top">
         <div class="st-banner" :class="'st-' + banner.kind" role="status" aria-live="polite">
-          <strong>{{ banner.title }}</strong><span>{{ banner.detail }}</span></div>
+          <strong>{{ banner.title }}</strong><span>{{ told(banner.detail) }}</span></div>
         <nav class="st-tools">
           <q-btn v-if="mayTake" unelevated no-caps color="primary" :label="t('Drive')" @click="takeSeat"/>
           <q-btn v-if="run === 'running'" outline no-caps icon="pause" :label="t('Pause')" :disable="!mayEnd && !status?.trial?.paused" @click="ask('pause')"/>
@@ -89,7 +89,7 @@ export default {
           <div class="st-buttons">
             <q-btn unelevated no-caps color="white" text-color="black" :label="t('Begin the first lesson')" @click="teach(invited)"/>
             <q-btn outline no-caps :label="t('Not now')" @click="uninvited = true"/></div></div>
-        <div v-if="said" class="st-said" :class="{ 'st-stop': refused }" role="alert">{{ said }}</div>
+        <div v-if="said" class="st-said" :class="{ 'st-stop': refused }" role="alert">{{ told(said) }}</div>
         <div v-else-if="status && status.opening !== null" class="st-said">
           {{ t('Opening the recording: {share} %', { share: Math.round(100 * status.opening) }) }}</div>
         <div v-if="unseen" class="st-said st-stop st-unseen" role="status">{{ t('The link has brought no picture yet') }}</div>
@@ -272,6 +272,7 @@ export default {
 
   methods: {
     t,
+    told,
     language,
     chooseLanguage,
     open() {

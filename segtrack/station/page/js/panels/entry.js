@@ -1,6 +1,6 @@
 /** The dialog on entering: a name, under which results are kept, and a role. */
 
-import { t } from "../language.js";
+import { t, told } from "../language.js";
 
 const ROLES = { driver: "Drive", instructor: "Instruct", onlooker: "Look on" };
 
@@ -12,7 +12,7 @@ export const EntryDialog = {
       <h2>{{ t('Who are you?') }}</h2>
       <p>{{ t('Results are kept under your name.') }}</p>
       <q-input autofocus outlined v-model="name" :label="t('Your name')" maxlength="40" autocomplete="off"/>
-      <p v-if="refused" class="st-refused" role="alert">{{ refused }}</p>
+      <p v-if="refused" class="st-refused" role="alert">{{ told(refused) }}</p>
       <div class="st-buttons">
         <q-btn v-for="(label, as) in roles" :key="as" unelevated no-caps size="lg" :disable="!name.trim()"
           :color="as === role ? 'primary' : undefined" :outline="as !== role" :label="t(label)" @click="enter(as)"/>
@@ -23,6 +23,7 @@ export const EntryDialog = {
   },
   methods: {
     t,
+    told,
     enter(role) {
       if (this.name.trim()) this.$emit("enter", this.name.trim(), role);
     },

@@ -1,6 +1,6 @@
 /** The panel of the trial. */
 
-import { t } from "../language.js";
+import { t, told } from "../language.js";
 import { SELECT } from "./fields.js";
 
 export const TrialPanel = {
@@ -30,7 +30,7 @@ export const TrialPanel = {
       </dl>
       <table v-if="events.length" class="st-events"><thead><tr><th>{{ t('time') }}</th><th>{{ t('what happened') }}</th></tr></thead>
         <tbody><tr v-for="(event, i) in events" :key="i"><td>{{ event.clock.toFixed(1) }} s</td>
-          <td>{{ event.text }}</td></tr></tbody></table>
+          <td>{{ told(event.text) }}</td></tr></tbody></table>
       <p v-else class="st-hint">{{ t('Faults and completed repetitions are listed here.') }}</p>
       <q-select ${SELECT} :model-value="ghost" :options="ghosts" :label="t('Ghost: a recorded run')"
         :disable="!mayChange" @update:model-value="(recording) => $emit('send', { type: 'ghost', recording })"/>
@@ -58,6 +58,7 @@ export const TrialPanel = {
   },
   methods: {
     t,
+    told,
     ask(action) {
       this.$emit("send", { type: "trial", action, repetitions: this.repetitions });
     },
