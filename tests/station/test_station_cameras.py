@@ -158,8 +158,9 @@ def test_a_real_camera_has_its_own_shape_whatever_the_window_has(browser, tmp_pa
       const pixels = new Uint8Array(4 * wide * tall);
       gl.readPixels(0, 0, wide, tall, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
       const black = (x, y) => [0, 1, 2].every((i) => pixels[4 * (wide * y + x) + i] === 0);
-      const columns = [...Array(wide).keys()].filter((x) => !black(x, tall >> 1)).length;
-      const rows = [...Array(tall).keys()].filter((y) => !black(wide >> 1, y)).length;
+      const [xs, ys] = [[...Array(wide).keys()], [...Array(tall).keys()]];
+      const columns = xs.filter((x) => ys.some((y) => !black(x, y))).length;
+      const rows = ys.filter((y) => xs.some((x) => !black(x, y))).length;
       const {{ raw }} = view.video.slots.main;
       const {{ aspect }} = view.cameras.camera.front;
       return [raw.width, raw.height, columns / view.ratio, rows / view.ratio, aspect];

@@ -172,7 +172,7 @@ class LinkRequest(_Message):
 
     @property
     def in_words(self) -> str:
-        """How each way differs from a perfect one; equal for links of the same qualities alone."""
+        """Differences of each way from a perfect one, in words; equal for equal qualities alone."""
         ways = {"picture": self.video, "readings": self.telemetry, "commands": self.command}
         units = {"delay": " s", "jitter": " s", "loss": "", "rate": " a second"}
         told = {way: quality.model_dump(exclude_defaults=True) for way, quality in ways.items()}

@@ -96,7 +96,7 @@ class Trials:
         alone.
 
         Args:
-            action: What is asked for.
+            action: Order to the run.
             role: Role of who asks.
             driver: Name of who drives; None if nobody does.
 

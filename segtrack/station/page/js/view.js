@@ -163,7 +163,7 @@ export class View {
   render(view, x, y, width, height, state = null) {
     const { real: on, dark, visibility } = this.seeing;
     const real = on && ON_BOARD.includes(view);
-    const [wide, tall] = real ? [Math.min(width, WIDE * height), Math.min(height, width / WIDE)].map(snap) : [width, height];
+    const [wide, tall] = real ? fitted(width, height) : [width, height];
     const camera = this.cameras.camera[view];
     camera.aspect = real ? WIDE : wide / tall;
     camera.updateProjectionMatrix();
@@ -250,8 +250,12 @@ export class View {
   }
 }
 
+/** Width and height of a real camera's picture in a box [px]. */
+const fitted = (width, height) =>
+  [Math.min(width, WIDE * height), Math.min(height, width / WIDE)].map((length) => Math.max(4, snap(length)));
+
 /** A length that is whole in pixels of the picture at each of the ratios. */
-const snap = (length) => 4 * Math.max(1, Math.floor(length / 4));
+const snap = (length) => 4 * Math.floor(length / 4);
 
 /** Whether the browser has no graphics card to draw with: smooth edges would cost it four times as much. */
 function drawnInSoftware() {
