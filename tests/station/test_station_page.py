@@ -280,8 +280,12 @@ def test_what_is_chosen_is_what_is_asked_for(page, station):
 
 def test_conditions_of_seeing_are_chosen_with_the_setup(page, station):
     def choose(label, option):
+        wanted = page.get_by_role("option", name=option)
         page.get_by_label(label).click()
-        page.get_by_role("option", name=option).click()
+        page.wait_for_timeout(500)
+        if not wanted.is_visible():  # On busy cores a menu may not open; a person clicks once more.
+            page.get_by_label(label).click()
+        wanted.click()
 
     for cameras, light, visibility, expected in (
         ("the vehicle's own", "dark, own lamps", "2.5", ("real", "dark", 2.5)),
