@@ -286,6 +286,9 @@ def test_exercises_are_begun_in_their_order_once_what_they_take_is_built(hub, si
     hub.take(driver, protocol.ExerciseRequest(action="begin", exercise=second.name), 2.0)
     assert [type(order) for order in simulation.orders] == [SetTrial]  # It stands there.
     hub.take(driver, protocol.ExerciseRequest(action="practise", exercise=second.name), 2.0)
+    assert [type(order) for order in simulation.orders] == [SetTrial]  # It is about to begin.
+    let_know(hub, simulation, over=True)
+    hub.take(driver, protocol.ExerciseRequest(action="practise", exercise=second.name), 2.0)
     assert simulation.orders[-1] == SetRun("reset")  # From the start.
     let_know(hub, simulation)
     hub.take(driver, protocol.ExerciseRequest(action="practise", exercise=second.name), 2.0)

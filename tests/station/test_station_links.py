@@ -156,6 +156,18 @@ def test_a_link_that_is_degraded_once_more_shows_nothing_newer_than_the_picture_
         assert StateMessage.unpack(unseen._state).flags == Flag.NO_PICTURE
 
 
+def test_a_link_that_is_degraded_during_a_replay_shows_what_was_there_before():
+    client = Client(1, "Ann", MessageBudget(0.0))
+    client.see(state(1), 0.0)
+    client.see(state(9, scene=7), 1.0, direct=True)
+    assert StateMessage.unpack(client._state).frame == 9
+    client.degrade(LinkRequest(client=1, video=LinkQuality(loss=1.0), telemetry=LinkQuality(delay=1.0)))
+    client.see(state(2), 2.0)
+    client.see(state(3), 3.1)
+    seen = StateMessage.unpack(client._state)
+    assert (seen.scene, seen.frame, seen.picture_frame) == (1, 2, 1)
+
+
 def test_links_are_equal_in_words_if_their_qualities_are():
     lossy, slow = LinkQuality(loss=0.1), LinkQuality(delay=0.3, rate=10.0)
     links = [LinkRequest(client=1, **{way: lossy}) for way in ("video", "telemetry", "command")]

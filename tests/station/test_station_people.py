@@ -12,7 +12,7 @@ from browser import until  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from page_layout import LAYOUT  # noqa: E402
 from test_station_language import LOCALES  # noqa: E402
-from test_station_page import LAPTOP, STATION, TABLET, TRIAL, asked, open_page, says  # noqa: E402
+from test_station_page import LAPTOP, STATION, TABLET, TRIAL, asked, choose, open_page, says  # noqa: E402
 from test_station_page_slow import whole_station  # noqa: E402
 
 
@@ -121,11 +121,17 @@ def test_exercises_are_begun_and_practised_in_their_order(browser, station):
     assert not page.complaints
 
 
-def test_an_instructor_begins_the_trial_of_the_driver_and_has_no_lesson(browser, station):
+def beside_a_driver(browser, station, role):
+    """The page of somebody else while one drives."""
     driver = open_page(browser, station)
     driver.wait_for_function(f"{STATION}.drives")
-    page = open_page(browser, station, role="instructor")
-    page.wait_for_function(f"{STATION}.status?.role === 'instructor'")
+    page = open_page(browser, station, role=role)
+    page.wait_for_function(f"{STATION}.status?.role === '{role}'")
+    return page
+
+
+def test_an_instructor_begins_the_trial_of_the_driver_and_has_no_lesson(browser, station):
+    page = beside_a_driver(browser, station, "instructor")
     page.get_by_role("tab", name="Exercises").click()
     station.forget()
     page.get_by_role("button", name="Begin", exact=True).first.click()
@@ -136,17 +142,13 @@ def test_an_instructor_begins_the_trial_of_the_driver_and_has_no_lesson(browser,
 
 
 def test_an_instructor_sees_the_link_of_whom_is_chosen(browser, station):
-    driver = open_page(browser, station)
-    driver.wait_for_function(f"{STATION}.drives")
-    page = open_page(browser, station, role="instructor")
-    page.wait_for_function(f"{STATION}.status?.role === 'instructor'")
+    page = beside_a_driver(browser, station, "instructor")
     page.get_by_role("tab", name="People").click()
     clear = {"delay": 0, "jitter": 0, "loss": 0, "rate": 100}
     ways = {"video": clear | {"loss": 0.1}, "telemetry": clear, "command": clear | {"delay": 0.3}}
     client = page.evaluate(f"{STATION}.status.driver")
     tell(page, links={client: ways | {"seed": 0}})
-    page.get_by_label("Client").click()
-    page.locator(".q-item:visible", has_text="page").first.click()
+    choose(page, "Client", "page")
     inputs = page.locator(".st-link input")
     seen = {inputs.nth(i).get_attribute("aria-label"): inputs.nth(i).input_value() for i in range(12)}
     assert (seen["picture loss [%]"], seen["commands delay [ms]"]) == ("10", "300")
@@ -166,6 +168,15 @@ def test_a_trial_is_interrupted_by_instructors_alone(browser, station):
         tell(page, trial=trial, run="running")
         page.wait_for_function(f"{STATION}.status.trial.over === {str(trial['over']).lower()}")
         assert (pause.is_enabled(), stop.is_enabled()) == may
+    assert not page.complaints
+
+
+def test_who_looks_on_interrupts_nothing(browser, station):
+    page = beside_a_driver(browser, station, "onlooker")
+    for trial in (None, FAULT, OVER):
+        tell(page, trial=trial, run="running")
+        buttons = [page.get_by_role("button", name=name, exact=True) for name in ("Pause", "Stop", "Reset")]
+        assert not any(button.is_enabled() for button in buttons)
     assert not page.complaints
 
 

@@ -169,6 +169,7 @@ class LinkRequest(_Message):
     video: LinkQuality = LinkQuality()
     telemetry: LinkQuality = LinkQuality()
     command: LinkQuality = LinkQuality()
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
 
     @property
     def in_words(self) -> str:
@@ -180,8 +181,6 @@ class LinkRequest(_Message):
             way: [f"{name} {values[name]}{units[name]}" for name in values] for way, values in told.items()
         }
         return "; ".join(f"{way} {', '.join(those)}" for way, those in words.items() if those)
-
-    seed: Annotated[int, Field(ge=0, le=2**32 - 1)] = 0
 
 
 class ReplayRequest(_Message):

@@ -117,10 +117,14 @@ class StationDrive:
 
     def restart(self) -> None:
         """Put the vehicle back to the start; in a trial another repetition begins."""
-        self.session.restart()
-        self._latest = None
+        self._put_back()
         if self._judge is not None:
             self._note(self._judge.restart())
+
+    def _put_back(self) -> None:
+        """Put the vehicle back to the start, where it obeys no control of before."""
+        self.session.restart()
+        self._latest = None
 
     def begin_recording(self) -> None:
         """Record from the start on, where the vehicle is, unless it is recorded already.
@@ -151,8 +155,7 @@ class StationDrive:
         judge = self._judge
         if order.action == "begin":
             self.end()
-            self.session.restart()
-            self._latest = None
+            self._put_back()
             self.begin_recording()
             assert self.session.recorder is not None
             recording = self.session.recorder.path.stem

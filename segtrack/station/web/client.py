@@ -130,13 +130,15 @@ class Client:
         self._something.set()
 
     def see(self, state: bytes, now: float, direct: bool = False) -> None:
-        """Send the latest state, by way of the link unless it is sent directly."""
+        """Send the latest state, by way of the link unless it is sent directly, as that of a replay is."""
         if self.downlink is not None and not direct:
             arrived = self.downlink.carry(state, now)
             if arrived is None:
                 return
             state = arrived
-        self._state = self._seen = state
+        self._state = state
+        if not direct:
+            self._seen = state
         self._something.set()
 
     async def next(self) -> str | bytes:

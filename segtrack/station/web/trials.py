@@ -41,7 +41,11 @@ class Trials:
             SegtrackError: It cannot be built, or something is being built.
         """
         self._due = None
-        if not self._run.configure_exercise(exercise) and self._run.state != "compiling" and not self.on:
+        if (
+            not self._run.configure_exercise(exercise)
+            and self._run.state != "compiling"
+            and self.operator is None
+        ):
             self._run.set_run("reset")
 
     def begin_exercise(self, exercise: Exercise, operator: str, link: LinkRequest | None) -> None:

@@ -1,6 +1,6 @@
 /** The one thing that an operator must know now, in words and a colour. */
 
-import { t } from "./language.js";
+import { t, told } from "./language.js";
 import { FLAG } from "./state.js";
 
 /**
@@ -16,7 +16,7 @@ export function bannerOf({ blind, connection, reasons, flags, status, client }) 
   if (connection === "lost") return say("stop", t("No connection"), t("Belts stop by themselves. Connecting again …"));
   if (connection === "connecting" || !status) return say("wait", t("Connecting …"));
   if (has(FLAG.eStop)) return say("stop", t("Emergency stop"), t("Release it, then let go of everything."));
-  if (status.run === "failed") return say("stop", t("Simulation failed"), status.reason);
+  if (status.run === "failed") return say("stop", t("Simulation failed"), told(status.reason));
   if (status.run === "compiling") return say("wait", t("Preparing the simulation …"), t("The first time takes longer."));
   if (status.replay) return say("look", t("Replay"), status.replay.name);
   if (status.role !== "driver") return say("look", ...onlooking({ ...status, client }));
@@ -24,12 +24,12 @@ export function bannerOf({ blind, connection, reasons, flags, status, client }) 
   if (reasons.blurred) return say("stop", t("Page has lost the focus"), t("Belts stop. Click here to drive on."));
   if (reasons.padLost) return say("stop", t("Gamepad lost"), t("Belts stop. Connect it, or use keys or touch."));
   if (status.run === "ready") return say("wait", t("Ready"), t("Start, to drive."));
-  if (status.run === "paused") return say("wait", t("Paused"), status.reason);
-  if (status.run === "stopped") return say("wait", t("Stopped"), status.reason);
+  if (status.run === "paused") return say("wait", t("Paused"), told(status.reason));
+  if (status.run === "stopped") return say("wait", t("Stopped"), told(status.reason));
   if (has(FLAG.watchdog)) return say("stop", t("No commands"), t("The station hears nothing: belts stop."));
-  if (has(FLAG.trialPaused)) return say("wait", t("Fault: clock stopped"), status.trial?.paused ?? "");
+  if (has(FLAG.trialPaused)) return say("wait", t("Fault: clock stopped"), told(status.trial?.paused ?? ""));
   if (has(FLAG.slow)) return say("stop", t("Slower than real time"), has(FLAG.trial) ? t("This repetition will be void.") : "");
-  return say("good", has(FLAG.trial) ? t("You drive: trial") : t("You drive"), status.reason || reasons.pad);
+  return say("good", has(FLAG.trial) ? t("You drive: trial") : t("You drive"), told(status.reason) || reasons.pad);
 }
 
 function onlooking({ role, driver, clients, queue, client }) {

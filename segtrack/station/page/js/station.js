@@ -41,10 +41,10 @@ export default {
     <div class="st-station" :class="{ 'st-dark': dark, 'st-panel-open': panel }">
       <header class="st-top">
         <div class="st-banner" :class="'st-' + banner.kind" role="status" aria-live="polite">
-          <strong>{{ banner.title }}</strong><span>{{ told(banner.detail) }}</span></div>
+          <strong>{{ banner.title }}</strong><span>{{ banner.detail }}</span></div>
         <nav class="st-tools">
           <q-btn v-if="mayTake" unelevated no-caps color="primary" :label="t('Drive')" @click="takeSeat"/>
-          <q-btn v-if="run === 'running'" outline no-caps icon="pause" :label="t('Pause')" :disable="!mayEnd && !status?.trial?.paused" @click="ask('pause')"/>
+          <q-btn v-if="run === 'running'" outline no-caps icon="pause" :label="t('Pause')" :disable="!mayPause" @click="ask('pause')"/>
           <q-btn v-else unelevated no-caps color="primary" icon="play_arrow" :label="t('Start')" :disable="!mayRun" @click="ask('start')"/>
           <q-btn outline no-caps icon="stop" :label="t('Stop')" :title="t('End the run; its recording is then listed')"
             :disable="!mayEnd || !['running', 'paused'].includes(run)" @click="ask('stop')"/>
@@ -175,6 +175,10 @@ export default {
     /** Whether the client may interrupt what runs: of a trial, instructors alone. */
     mayEnd() {
       return this.mayRun && (!this.trialOn || this.instructor);
+    },
+    /** Whether the client may pause: anyone who commands, while a fault holds the clock of a trial. */
+    mayPause() {
+      return this.mayEnd || (this.mayRun && Boolean(this.status.trial.paused));
     },
     mayTake() {
       return this.connection === "open" && this.status?.driver === null && this.role !== "onlooker";
