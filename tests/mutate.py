@@ -33,7 +33,17 @@ from scipy.stats import binomtest
 ROOT = Path(__file__).parent.parent
 SETTINGS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PARTS = SETTINGS["tool"]["mutation"]["parts"]
-OPTIONS = ["-o", "addopts=", "-m", "not slow", "-s", "-p", "no:cacheprovider", "-p", "no:terminal"]
+OPTIONS = [
+    "-o",
+    "addopts=",
+    "-m",
+    "not slow and not real_time",
+    "-s",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:terminal",
+]
 OPTIONS.append("--hypothesis-profile=brief")
 
 

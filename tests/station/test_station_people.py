@@ -270,7 +270,7 @@ def test_cards_and_steps_of_the_lesson_fit_in_each_language(browser, station, si
     assert not page.complaints
 
 
-@pytest.mark.slow
+@pytest.mark.real_time
 def test_the_first_lesson_is_passed_by_doing_what_it_says(browser, tmp_path):
     """A person that knows nothing: reads the card, holds the keys on it, and drives through the gates."""
     with whole_station(tmp_path) as url:
