@@ -6,6 +6,7 @@ Where PyBullet is not installed, what needs it is skipped: what imports it, is m
 `pytest --hypothesis-profile=thorough` looks further.
 """
 
+import functools
 import subprocess
 import sys
 from collections.abc import Generator, Iterator
@@ -15,6 +16,8 @@ import pytest
 from browser import chromium
 from hypothesis import Phase, settings
 from scenes import environment
+from typer import testing
+from typer.main import get_command
 
 from segtrack.engine.track_models import DEFAULT_ENGINE
 from segtrack.envs import Environment
@@ -30,6 +33,8 @@ settings.register_profile(
     "brief", deadline=None, derandomize=True, max_examples=10, phases=[Phase.explicit, Phase.generate]
 )
 settings.load_profile("steady")
+
+testing._get_command = functools.cache(get_command)  # Made anew for each call, it takes most of its time.
 
 COMPILE = """
 import importlib.util, sys, segtrack

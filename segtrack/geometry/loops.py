@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import newton
 
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_of
@@ -23,6 +24,11 @@ _SLACK = 1e-4
 MIN_TEETH = 5
 """Around the smallest pulley."""
 _ITERATIONS = 24
+"""Most corrections of the chords, each of which leaves a twentieth of what they lack."""
+_ROUNDING = 1e-15
+"""Fraction of the perimeter that a chord may lack [-]."""
+_DEPTH_TOLERANCE = 1e-12
+"""Last change of the hinges' depth [m]."""
 
 
 @dataclass(frozen=True)
@@ -112,10 +118,14 @@ def plate_loop(
         raise InvalidValueError("plates of a track", expected, Phrase(f"{loop.pitch:.4g} m"))
     if teeth is None:
         teeth = round(math.pi / math.asin(loop.pitch / 2 / loop.sprocket.radius))
-    for _ in range(_ITERATIONS):
-        depth = loop.sprocket.radius - loop.pitch / 2 / math.sin(math.pi / teeth)
-        loop = PlateLoop(path, *_chords(_inset(path, depth), count), depth, teeth, driven, tensioned)
-    return loop
+    radius, sides = loop.sprocket.radius, 2 * math.sin(math.pi / teeth)
+
+    def gap(depth: float) -> float:
+        """Distance of the sprocket's polygon inside of hinges at a depth [m]: nearly linear in it."""
+        return radius - depth - _chords(_inset(path, depth), count)[1] / sides
+
+    depth = float(newton(gap, 0.0, tol=_DEPTH_TOLERANCE, disp=False))
+    return PlateLoop(path, *_chords(_inset(path, depth), count), depth, teeth, driven, tensioned)
 
 
 def _chords(path: BeltPath, count: int) -> tuple[NDArray[np.float64], float]:
@@ -129,7 +139,10 @@ def _chords(path: BeltPath, count: int) -> tuple[NDArray[np.float64], float]:
     for _ in range(_ITERATIONS):
         hinges = path.point(middle + np.concatenate([[0.0], np.cumsum(spans)]))
         chords = np.linalg.norm(np.diff(hinges, axis=0), axis=1)
-        spans += chords.mean() - chords
+        missing = chords.mean() - chords
+        if np.abs(missing).max() < _ROUNDING * path.perimeter:
+            break
+        spans += missing
     hinges.setflags(write=False)
     return hinges, float(chords.mean()) * (1 + _SLACK)
 

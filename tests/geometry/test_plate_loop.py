@@ -29,7 +29,7 @@ def test_plates_are_equal_chords_that_close_and_fit_the_sprocket(shape, count):
     assert loop.hinges[-1] == pytest.approx(loop.hinges[0], abs=1e-12)
     # The polygon around the sprocket has `teeth` sides, its corners at the hinges' depth.
     around = loop.pitch / (2 * math.sin(math.pi / loop.teeth))
-    assert around == pytest.approx(loop.sprocket.radius - loop.depth, abs=1e-8)
+    assert around == pytest.approx(loop.sprocket.radius - loop.depth, abs=1e-12)
     assert abs(loop.depth) < 0.12 * loop.pitch
     # Slack, so that no phase is too tight, but little of it.
     assert 1.00005 < loop.pitch / sides[0] < 1.0002

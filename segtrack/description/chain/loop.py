@@ -208,7 +208,7 @@ def _lay(layout: ChainLayout, path: BeltPath, teeth: int | None = None) -> Plate
 def _best_loop(layout: ChainLayout, path: BeltPath) -> PlateLoop:
     """The loop with the teeth that bring the pins nearest to the middle of the shoes' thickness."""
     outer = _lay(layout, path)
-    loops = [_lay(layout, path, outer.teeth - n) for n in (0, 1, 2)]
+    loops = [outer, *(_lay(layout, path, outer.teeth - n) for n in (1, 2))]
     return min(
         loops, key=lambda loop: (not _holds_pins(layout, loop), abs(loop.depth - layout.thickness / 2))
     )

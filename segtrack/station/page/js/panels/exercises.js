@@ -31,7 +31,7 @@ export const ExercisesPanel = {
       return tries ? t("not yet passed, {tries} tried", { tries }) : t("open");
     },
     needs({ complete, failures, rate, unit }) {
-      const words = t("complete {complete}, at most {failures} failures", { complete, failures });
+      const words = t("to complete: {complete}, may fail: {failures}", { complete, failures });
       return rate === null ? words : `${words}, ${t("at least {rate} {unit}", { rate, unit })}`;
     },
   },
