@@ -16,7 +16,14 @@ export const FUNCTIONS = [
   { name: "Start", button: 9 },
   { name: "D-pad up", button: 12 },
   { name: "D-pad down", button: 13 },
+  { name: "D-pad left", button: 14 }, // This one and those that follow turn the camera, and nothing else
+  { name: "D-pad right", button: 15 },
+  { name: "X", button: 2 },
+  { name: "Y", button: 3 },
+  { name: "left stick pressed", button: 10 },
+  { name: "right stick pressed", button: 11 },
 ];
+const DRIVING = 14; // Functions before those of the camera
 const [STOP, LEFT_TRIGGER, RIGHT_TRIGGER] = [1, 6, 7]; // Buttons of the emergency stop and the dead-man
 const BUTTONS = 17;
 const MOVED = 0.5; // Of an axis from its rest
@@ -30,7 +37,8 @@ const keyOf = ({ id }) => `segtrack-pad-${id}`;
 export function keptMap(pad) {
   try {
     const map = JSON.parse(localStorage.getItem(keyOf(pad)));
-    return Array.isArray(map) && map.length === FUNCTIONS.length && map.every(isSource) && isSafe(map) ? map : null;
+    const isWhole = Array.isArray(map) && map.length >= DRIVING && map.length <= FUNCTIONS.length;
+    return isWhole && map.every(isSource) && isSafe(map) ? map : null;
   } catch {
     return null;
   }
@@ -87,6 +95,11 @@ export class Mapper {
     const { button } = this.wanted ?? {};
     const withoutLeft = button === RIGHT_TRIGGER && sourceOf(this.map, LEFT_TRIGGER) === null;
     return button !== STOP && !withoutLeft;
+  }
+
+  /** Whether all that driving needs is known, and the rest may stay unknown. */
+  get mayEnd() {
+    return this.map.length >= DRIVING;
   }
 
   skip() {

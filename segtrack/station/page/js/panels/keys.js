@@ -17,7 +17,7 @@ export const HelpPanel = {
         <dl class="st-keys"><div v-for="row in rows.filter((row) => row.device === device)" :key="row.inputs + row.action">
           <dt>{{ row.inputs.map(device === 'keyboard' ? labelOf : nameOf).join(', ') }}</dt><dd>{{ t(row.action) }}</dd></div></dl>
       </template>
-      <p class="st-hint">{{ t('The pan-tilt-zoom camera also follows a finger or the mouse on its picture and the wheel, and on a standard pad the D-pad, X, Y and pressed sticks.') }}</p>
+      <p class="st-hint">{{ t('The pan-tilt-zoom camera also follows a finger or the mouse on its picture and the wheel, and on a gamepad the D-pad, X, Y and pressed sticks.') }}</p>
       <pad-panel v-if="pad" :pad="pad"/>
     </div>`,
   methods: { labelOf, nameOf, t },

@@ -14,6 +14,7 @@ export const PadPanel = {
         <strong>{{ t(wanted.axis === undefined ? 'Press {what}, and let go' : 'Move the {what}, and let go', { what: nameOf(wanted.name) }) }}</strong>
         <div class="st-buttons">
           <q-btn outline no-caps :label="t('It has none')" :disable="!maySkip" @click="skip"/>
+          <q-btn v-if="mayEnd" outline no-caps :label="t('Without the camera')" @click="end(true)"/>
           <q-btn outline no-caps :label="t('Cancel')" @click="end(false)"/>
         </div>
       </template>
@@ -24,7 +25,7 @@ export const PadPanel = {
       <div v-if="name" class="st-bars"><meter v-for="(value, i) in axes" :key="i" min="-1" max="1" :value="value"
         :aria-label="t('axis {number}', { number: i + 1 })"></meter></div>
     </div>`,
-  data: () => ({ name: "", axes: [], wanted: null, maySkip: false, isMapped: false }),
+  data: () => ({ name: "", axes: [], wanted: null, maySkip: false, mayEnd: false, isMapped: false }),
   created() {
     this.mapper = null;
   },
@@ -44,7 +45,7 @@ export const PadPanel = {
       Object.assign(this, { name: this.pad.name, axes: [...this.pad.axes], isMapped: raw !== null && keptMap(raw) !== null });
       if (!raw || !this.mapper) return;
       this.mapper.look(raw);
-      Object.assign(this, { wanted: this.mapper.wanted, maySkip: this.mapper.maySkip });
+      Object.assign(this, { wanted: this.mapper.wanted, maySkip: this.mapper.maySkip, mayEnd: this.mapper.mayEnd });
       if (!this.wanted) this.end(true);
     },
     begin() {
