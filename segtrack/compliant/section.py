@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -42,7 +43,7 @@ class Section:
     pieces: NDArray[np.float64]
     edge_weight: float
 
-    @property
+    @cached_property
     def box(self) -> NDArray[np.float64]:
         """Centre and half extents of the box around its points and pieces (6,) [m]."""
         corners = np.concatenate([self.points, *map(_corners, self.pieces)])
@@ -52,14 +53,10 @@ class Section:
 
 def _corners(faces: NDArray[np.float64]) -> NDArray[np.float64]:
     """Corners (n, 3) of a convex piece (faces, 5) [m]: where three of its planes meet, inside all others."""
-    corners = []
-    for three in map(list, combinations(range(len(faces)), 3)):
-        normals, offsets = faces[three, :3], faces[three, 3]
-        if abs(np.linalg.det(normals)) > 1e-9:
-            corner = np.linalg.solve(normals, offsets)
-            if (faces[:, :3] @ corner <= faces[:, 3] + 1e-9).all():
-                corners.append(corner)
-    return np.array(corners)
+    threes = faces[list(combinations(range(len(faces)), 3))]
+    meeting = threes[abs(np.linalg.det(threes[..., :3])) > 1e-9]
+    corners = np.linalg.solve(meeting[..., :3], meeting[..., 3:4])[..., 0]
+    return corners[(corners @ faces[:, :3].T <= faces[:, 3] + 1e-9).all(axis=1)]
 
 
 def bar_section(base: float, top: float, height: float, width: float) -> Section:

@@ -234,8 +234,9 @@ def overlap(one: TrackSpec, other: TrackSpec) -> bool:
     if (mount.parent, mount.rpy) != (its.parent, its.rpy):
         return False
     x, y, z = mount.frame.rotation.T @ np.subtract(its.xyz, mount.xyz)
-    apart = _can_be_separated(path.outline(), way.outline() + (x, z))
-    return bool(abs(y) < (width + wide) / 2 - _TOUCHING and not apart)
+    if abs(y) >= (width + wide) / 2 - _TOUCHING:
+        return False
+    return not _can_be_separated(path.outline(), way.outline() + (x, z))
 
 
 def _can_be_separated(points: NDArray[np.float64], others: NDArray[np.float64]) -> bool:

@@ -81,6 +81,7 @@ def test_a_course_that_would_grow_is_refused_where_it_does(name):
     assert len(str(error.value)) < 50_000
 
 
+@pytest.mark.slow
 def test_all_of_them_together_take_little_memory_and_time():
     """By the process's own clock, so that busy cores do not matter."""
     program = """

@@ -147,7 +147,9 @@ TURNING = [n for n in segtrack.bundled_vehicles() if segtrack.load_vehicle(n).st
 
 
 @pytest.mark.parametrize("track_model", ["compliant", "surface"])
-@pytest.mark.parametrize("name", TURNING)
+@pytest.mark.parametrize(
+    "name", [n if n in ("packbot", "quince") else pytest.param(n, marks=pytest.mark.slow) for n in TURNING]
+)
 def test_turning_does_not_depend_on_the_step(name, track_model):
     """Within 1 % from 1 to 4 ms, Quince without grousers within 1.2 %, flippers up.
 
