@@ -77,17 +77,15 @@ def test_what_is_wrong_is_found_with_a_line_that_explains_it(vehicle, name):
 
 @pytest.mark.slow
 def test_the_line_does_not_hang_on_the_noise():
-    """As above, with other noise of the usual size: of 208 cases at least nine in ten have the right line."""
-    cases = [(s, v, name, case) for s in (1, 2) for name, case in KINDS.items() for v in case.on]
+    """As above, with other noise of the usual size: of 104 cases at least nine in ten have the right line."""
+    cases = [(vehicle, name, case) for name, case in KINDS.items() for vehicle in case.on]
     missed, without = [], []
-    for seed, vehicle, name, case in cases:
-        findings = checked_case(vehicle, case, seed).findings
+    for vehicle, name, case in cases:
+        findings = checked_case(vehicle, case, seed=1).findings
         remedies = [finding.remedy for finding in findings if finding.remedy]
         lines = [line for remedy in remedies for line in (*remedy.lines, *remedy.other)]
-        missed += [] if findings else [(seed, vehicle, name)]
-        without += (
-            [] if any(case.line in line for line in lines) or not case.line else [(seed, vehicle, name)]
-        )
+        missed += [] if findings else [(vehicle, name)]
+        without += [] if any(case.line in line for line in lines) or not case.line else [(vehicle, name)]
     assert not missed and len(without) <= len(cases) // 10, without
 
 
