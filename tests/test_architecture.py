@@ -130,6 +130,7 @@ def module_of(file):
     return ".".join(("segtrack", *file.with_suffix("").parts)).removesuffix(".__init__")
 
 
+@cache
 def exists(module):
     path = Path(*module.split(".")[1:])
     return path.with_suffix(".py") in SOURCES or path / "__init__.py" in SOURCES
@@ -140,9 +141,13 @@ def tree_of(file):
     return ast.parse(SOURCES[file].read_text(encoding="utf-8"))
 
 
+@cache
 def imports(file, everywhere=True):
     """The modules that a file imports, wherever in it, or as it is imported itself."""
-    tree = tree_of(file)
+    return tuple(modules_of(tree_of(file), file, everywhere))
+
+
+def modules_of(tree, file, everywhere):
     for node in ast.walk(tree) if everywhere else tree.body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

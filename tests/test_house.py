@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ DEEPEST = 2
 """Levels of folders below segtrack."""
 
 
+@cache
 def tree_of(file):
     return ast.parse((CHECKOUT / file).read_text(encoding="utf-8"))
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pybullet
 import pytest
+from quick import some_of
 from scenes import GRAVITY, momenta, on_plane, tilt, vary
 
 import segtrack
@@ -14,13 +15,11 @@ from segtrack import terrain
 from segtrack.description.track import TrackSpec
 
 SLOPE = 20.0
+VEHICLES = some_of(["packbot", "quince"], "packbot")
 
 
-@pytest.mark.parametrize("vehicle", ["packbot", "quince"])
-@pytest.mark.parametrize(
-    "time_step",
-    [pytest.param(0.001, marks=pytest.mark.slow), pytest.param(0.002, marks=pytest.mark.slow), 0.004],
-)
+@pytest.mark.parametrize("vehicle", VEHICLES)
+@pytest.mark.parametrize("time_step", some_of([0.001, 0.002, 0.004], 0.004))
 def test_distance_driven_is_belt_travel_on_flat_ground(vehicle: str, time_step: float) -> None:
     world, robot = on_plane(vehicle, time_step=time_step)
     with world:
@@ -33,7 +32,7 @@ def test_distance_driven_is_belt_travel_on_flat_ground(vehicle: str, time_step: 
         assert robot.tracks["left"].speed == pytest.approx(0.3, rel=0.005)
 
 
-@pytest.mark.parametrize("vehicle", ["packbot", "quince"])
+@pytest.mark.parametrize("vehicle", VEHICLES)
 def test_roll_back_on_flat_ground_gives_no_kick(vehicle: str) -> None:
     world, robot = on_plane(vehicle)
     with world:
@@ -88,7 +87,7 @@ def test_roll_back_with_the_nose_on_a_step_edge_loses_no_height() -> None:
         assert max(drops) < 1e-4
 
 
-@pytest.mark.parametrize("vehicle", ["packbot", "quince"])
+@pytest.mark.parametrize("vehicle", VEHICLES)
 def test_driven_vehicle_falls_freely_and_keeps_its_angular_momentum(vehicle: str) -> None:
     with segtrack.World() as world:
         robot = world.add_vehicle(vehicle, position=(0, 0, 100))
@@ -223,7 +222,7 @@ def test_held_belts_slide_at_the_friction_angle(offset_deg: float, slides: bool)
 
 
 @pytest.mark.parametrize("preset", ["exact", "fast"])
-@pytest.mark.parametrize("vehicle", ["packbot", "quince"])
+@pytest.mark.parametrize("vehicle", VEHICLES)
 def test_sliders_across_the_track_stay_at_home(vehicle: str, preset: str) -> None:
     """Turning, a link is pushed across the track by friction on what it carries."""
     world, robot = on_plane(vehicle, preset=preset)

@@ -211,7 +211,7 @@ def test_a_tensioner_that_tears_its_chain_apart_is_refused() -> None:
 )
 def test_a_file_is_told_what_adding_its_vehicle_would_say(chain: dict) -> None:
     vehicle = parsed("packbot", (CHAIN, chain))
-    with segtrack.World(engine="native") as world, pytest.raises(SegtrackError) as error:
+    with segtrack.World() as world, pytest.raises(SegtrackError) as error:
         world.add_vehicle(vehicle, track_model="chain")
     assert chain_problems(vehicle)[0] == str(error.value)
 

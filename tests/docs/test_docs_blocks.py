@@ -146,9 +146,15 @@ def commands_in(page: Path) -> list[str]:
     return found + INLINE.findall(page.read_text(encoding="utf-8"))
 
 
+@functools.cache
+def program() -> Any:
+    """The program's commands, and theirs."""
+    return typer.main.get_command(app)
+
+
 def unknown_word(command: str) -> str | None:
     """The first word of a command line that the program does not know: a command or an option."""
-    node: Any = typer.main.get_command(app)
+    node = program()
     for word in re.sub(r"[\[\]]", " ", command).split()[1:]:
         commands = getattr(node, "commands", None)
         if commands is not None:

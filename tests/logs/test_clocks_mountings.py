@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from quick import some_of
 from scipy.spatial.transform import Rotation
 from test_clocks import orientations, pair, rates
 
@@ -35,7 +36,7 @@ def mounted(turn, scale=1.0, **given):
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.03])
-@pytest.mark.parametrize("name", TURNS)
+@pytest.mark.parametrize("name", some_of(TURNS, "X +90", "Y -90", "Z +180", "random 1"))
 def test_a_gyroscope_is_found_however_it_is_mounted(name, scale):
     """In a region and a half that holds 95 %, as fourteen and two scales are tried; so of the scale."""
     fit = fit_clock(*mounted(TURNS[name], scale))
@@ -48,7 +49,12 @@ def test_a_gyroscope_is_found_however_it_is_mounted(name, scale):
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2], ids=["yaw", "pitch", "roll"])
-@pytest.mark.parametrize("name", ["X +180", "Y +180", "Z +180", "X +90", "Y -90", "Z +90", "random 1"])
+@pytest.mark.parametrize(
+    "name",
+    some_of(
+        ["X +180", "Y +180", "Z +180", "X +90", "Y -90", "Z +90", "random 1"], "Y +180", "Z +90", "random 1"
+    ),
+)
 def test_turning_about_one_axis_shows_it_and_its_sense(axis, name):
     """What turns about that axis cannot be seen, all else is; no scale is negative."""
     fit = fit_clock(*mounted(TURNS[name], only=axis, duration=15.0))
@@ -98,7 +104,7 @@ def test_a_rotation_of_one_axis_into_another_is_the_smallest():
 
 
 @pytest.mark.parametrize("noise", [0.05, 0.1, 0.2])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", some_of(range(4), 0))
 def test_noise_does_not_show_how_far_a_gyroscope_is_turned_about_the_only_axis(seed, noise):
     """A vehicle that only yaws: its gyroscope sits as mapped, and noise of roll and pitch says nothing."""
     rng = np.random.default_rng(seed)

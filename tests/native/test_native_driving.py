@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from native_vehicles import plane
+from quick import some_of
 from scenes import GRAVITY, tilted_world, vary
 
 import segtrack
@@ -147,9 +148,7 @@ TURNING = [n for n in segtrack.bundled_vehicles() if segtrack.load_vehicle(n).st
 
 
 @pytest.mark.parametrize("track_model", ["compliant", "surface"])
-@pytest.mark.parametrize(
-    "name", [n if n in ("packbot", "quince") else pytest.param(n, marks=pytest.mark.slow) for n in TURNING]
-)
+@pytest.mark.parametrize("name", some_of(TURNING, "packbot", "quince"))
 def test_turning_does_not_depend_on_the_step(name, track_model):
     """Within 1 % from 1 to 4 ms, Quince without grousers within 1.2 %, flippers up.
 

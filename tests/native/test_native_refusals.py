@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from native_vehicles import ROBOTS, plane
+from quick import some_of
 from scenes import vary
 
 import segtrack
@@ -120,9 +121,7 @@ def test_a_fixed_body_that_is_not_finite_stops_the_run(name):
 
 @pytest.mark.parametrize("name", ROBOTS)
 @pytest.mark.parametrize("track_model", ["compliant", "surface"])
-@pytest.mark.parametrize(
-    "step", [pytest.param(0.001, marks=pytest.mark.slow), pytest.param(0.004, marks=pytest.mark.slow), 0.008]
-)
+@pytest.mark.parametrize("step", some_of([0.001, 0.004, 0.008], 0.008))
 def test_every_vehicle_is_stable_at_short_and_long_steps(name, track_model, step):
     """It turns, stops, and stands still, on its tracks as on its back, and after it was thrown up."""
     for upside_down in (False, True):

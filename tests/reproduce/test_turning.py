@@ -7,7 +7,6 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 from native_vehicles import SPRUNG
 from numpy.typing import NDArray
+from quick import some_of
 from rich.console import Console
 from scipy.integrate import quad
 
@@ -269,11 +269,6 @@ def balanced_yaw_rate(ride: Ride, center: NDArray[np.float64]) -> float:
         instants.append((contacts.points, contacts.loads, contacts.friction, faces / speeds[:, None], speeds))
     joined = PlanarContacts(*map(np.concatenate, zip(*instants, strict=True)))
     return balance_friction(joined, [0.0, 0.0]).yaw_rate
-
-
-def some_of(values: Iterable[Any], *quick: Any) -> list[Any]:
-    """Values of a parameter, of which all but a few are slow."""
-    return [pytest.param(value, marks=[pytest.mark.slow] * (value not in quick)) for value in values]
 
 
 @pytest.mark.parametrize("vehicle", some_of(VEHICLES, *list(VEHICLES)[:2]))
