@@ -10,4 +10,6 @@ import pytest
 
 def some_of(values: Iterable[Any], *quick: Any) -> list[Any]:
     """Values of a parameter; those that are not named are slow."""
+    values = list(values)
+    assert all(value in values for value in quick), quick
     return [pytest.param(value, marks=[pytest.mark.slow] * (value not in quick)) for value in values]

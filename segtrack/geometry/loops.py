@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import newton
+from scipy.optimize import brentq
 
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_of
@@ -28,7 +28,7 @@ _ITERATIONS = 24
 _ROUNDING = 1e-15
 """Fraction of the perimeter that a chord may lack [-]."""
 _DEPTH_TOLERANCE = 1e-12
-"""Last change of the hinges' depth [m]."""
+"""Of the hinges' depth [m]."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,7 @@ def plate_loop(
         path: The belt's outer face.
         count: Number of plates.
         teeth: Number of sprocket teeth; by default that with which the hinges run nearest to the outer face.
+            With a number that does not fit, the hinges run 0.9 of the smallest radius above or below.
         driven: See `PlateLoop`.
         tensioned: Likewise.
 
@@ -124,7 +125,10 @@ def plate_loop(
         """Distance of the sprocket's polygon inside of hinges at a depth [m]: nearly linear in it."""
         return radius - depth - _chords(_inset(path, depth), count)[1] / sides
 
-    depth = float(newton(gap, 0.0, tol=_DEPTH_TOLERANCE, disp=False))
+    deepest = 0.9 * min(arc.radius for arc in arcs)
+    ends = -deepest, deepest
+    fits = gap(ends[0]) * gap(ends[1]) < 0
+    depth = brentq(gap, *ends, xtol=_DEPTH_TOLERANCE) if fits else min(ends, key=lambda end: abs(gap(end)))
     return PlateLoop(path, *_chords(_inset(path, depth), count), depth, teeth, driven, tensioned)
 
 

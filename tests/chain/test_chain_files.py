@@ -210,6 +210,7 @@ def test_a_tensioner_that_tears_its_chain_apart_is_refused() -> None:
     ],
 )
 def test_a_file_is_told_what_adding_its_vehicle_would_say(chain: dict) -> None:
+    """In the default engine: the native one's chains are compiled, and refuse by the same rules."""
     vehicle = parsed("packbot", (CHAIN, chain))
     with segtrack.World() as world, pytest.raises(SegtrackError) as error:
         world.add_vehicle(vehicle, track_model="chain")

@@ -548,13 +548,13 @@ def test_a_pitch_needs_pulleys_whose_idler_can_move() -> None:
 def test_teeth_whose_pins_would_leave_the_shoes_are_refused_with_those_that_fit() -> None:
     """Pins run up to 0.95 of the thickness below the outer face, or a quarter of the pitch over it."""
     fitting = design().running_gear.sprocket.count
-    for teeth in range(fitting - 3, fitting + 4):
+    for teeth in (*range(fitting - 3, fitting + 4), COUNT - 1, COUNT, COUNT + 1, 10 * COUNT):
         # The polygon of the pins is as long as the belt at their depth, and has the teeth's radius.
         sine = math.sin(math.pi / teeth)
         pitch = (PERIMETER - 2 * math.pi * REAR) / (COUNT - math.pi / sine)
         depth = REAR - pitch / 2 / sine
         chain = {"sprocket": {"teeth": teeth}}
-        if -pitch / 4 <= depth <= 0.95 * THICKNESS:
+        if teeth < COUNT and -pitch / 4 <= depth <= 0.95 * THICKNESS:
             assert design(chain).running_gear.sprocket.count == teeth
         else:
             with pytest.raises(InvalidValueError, match=f"chain.sprocket.teeth of belt must be {fitting}, "):

@@ -161,7 +161,7 @@ def test_table_2_has_its_factors_ratios_and_overhead() -> None:
 
 @pytest.mark.slow
 def test_map_counts_matches_and_holds_the_chosen_point() -> None:
-    """In PyBullet the chosen point is table 4 with preset `fast`, which the command's tests run."""
+    """In PyBullet a point is table 4 with preset `fast`, run by its command's tests; no map is run there."""
     assert MapPoint(5.0, -0.05, None, tuple(line.real for line in TABLE_4)).matches == 6
     assert MapPoint(5.0, -0.05, None, tuple(not line.real for line in TABLE_4)).matches == 0
     assert critical_damping(4e4) == pytest.approx(400.0)

@@ -1,5 +1,7 @@
 """Gamepads of three layouts, mapped by a scripted person that moves what the page asks for."""
 
+import json
+
 import pytest
 
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
@@ -31,7 +33,7 @@ TRIGGER_AXES = {
         "left stick right": (0, 0.95), "left stick down": (1, 0.9), "right stick right": (3, 1),
         "right stick down": (4, 1), "A": 0, "B": 1, "LB": 4, "RB": 5, "LT": (2, 1), "RT": (5, 1),
         "Back": 6, "Start": 7, "D-pad up": (7, -1), "D-pad down": (7, 1), "D-pad left": (6, -1),
-        "D-pad right": (6, 1), "X": 2, "Y": 3, "left stick pressed": 9, "right stick pressed": 10,
+        "D-pad right": (6, 1), "Y": 3, "left stick pressed": 9, "right stick pressed": 10,
     },
 }  # fmt: skip
 LAYOUTS = {"direct input": DIRECT_INPUT, "axes for triggers": TRIGGER_AXES}
@@ -88,6 +90,9 @@ def test_any_pad_is_mapped_by_moving_what_is_asked_for(browser, station, name, w
         )
         if function == "B":
             assert page.get_by_role("button", name="It has none").is_disabled()
+        if function not in layout["does"]:
+            page.get_by_role("button", name="It has none").click()
+            continue
         hold(page, name, layout, function)
         assert not any(station.controls.buttons) and not any(station.controls.axes)
         page.wait_for_timeout(400)  # Longer than something is held until it is believed.
@@ -127,7 +132,21 @@ def test_a_standard_pad_needs_no_map_and_a_damaged_one_is_ignored(browser, stati
     page.wait_for_function(f"{STATION}.drives")
     does = {"LT": 6, "left stick down": (1, 0.7)}
     layout = {"rest": [0, 0, 0, 0], "buttons": 17, "does": does}
-    for kept in ("null", "{", "[]", "[1, 2]", '[{"axis": 0, "rest": 0, "reach": 0}]'):
+    button = {"button": 3}
+    unsafe = [
+        [button] * 13,
+        [button] * 21,
+        [*[button] * 5, None, *[button] * 8],
+        [*[button] * 8, None, None, *[button] * 4],
+    ]
+    for kept in (
+        "null",
+        "{",
+        "[]",
+        "[1, 2]",
+        '[{"axis": 0, "rest": 0, "reach": 0}]',
+        *map(json.dumps, unsafe),
+    ):
         page.evaluate("kept => localStorage.setItem('segtrack-pad-standard', kept)", kept)
         page.reload()
         page.wait_for_function(f"{STATION}.drives")
@@ -137,3 +156,42 @@ def test_a_standard_pad_needs_no_map_and_a_damaged_one_is_ignored(browser, stati
         until(lambda: station.controls.buttons[6])
         assert station.controls.axes == pytest.approx((0, 0.7, 0, 0))
     assert not page.complaints
+
+
+def test_a_pad_that_is_unplugged_while_it_is_mapped_keeps_its_map_of_before(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    hold(page, "direct input", DIRECT_INPUT)
+    page.get_by_role("tab", name="Keys").click()
+    page.get_by_role("button", name="Map the gamepad").click()
+    page.locator(".st-padmap strong").wait_for()
+    page.evaluate("window.pads = []")
+    page.get_by_text("No gamepad").wait_for()
+    page.locator(".st-padmap strong").wait_for(state="detached")
+    assert page.evaluate("localStorage.getItem('segtrack-pad-direct input')") is None
+    assert not page.complaints
+
+
+def test_a_stick_that_leans_is_no_button(browser, station):
+    """Pressed, a stick leans to some side, for which it is not taken."""
+    page = open_page(browser, station)
+    found = page.evaluate(
+        """async () => {
+          const { FUNCTIONS, Mapper } = await import("segtrack-station/padmap.js");
+          const pad = (axes, pressed) => ({
+            id: "p", axes, buttons: [...Array(17).keys()].map((i) => ({ pressed: i === pressed })),
+          });
+          const mapper = new Mapper(pad([0, 0, 0, 0], null));
+          const hold = (axes, pressed) => {
+            for (let i = 0; i < 6; i++) mapper.look(pad(axes, pressed));
+            mapper.look(pad([0, 0, 0, 0], null));
+          };
+          for (const { axis, button } of FUNCTIONS.slice(0, -2))
+            hold([0, 1, 2, 3].map((i) => Number(i === axis)), axis === undefined ? button : null);
+          hold([0, -0.9, 0, 0], null);
+          const before = mapper.wanted.name;
+          hold([0, -0.9, 0, 0], 10);
+          return [before, mapper.map.at(-1)];
+        }"""
+    )
+    assert found == ["left stick pressed", {"button": 10}]

@@ -181,8 +181,11 @@ def fit_loop(layout: ChainLayout) -> PlateLoop:
 
 
 def _holds_pins(layout: ChainLayout, loop: PlateLoop) -> bool:
-    """Return True if the pins run within the shoes' plates, or not far outside of them, in lugs."""
-    return -loop.pitch / 4 <= loop.depth <= 0.95 * layout.thickness
+    """Return True if the pins run within the shoes' plates, or not far outside of them, in lugs.
+
+    A polygon of as many sides as the chain has, or more, is no part of it.
+    """
+    return loop.teeth < layout.count and -loop.pitch / 4 <= loop.depth <= 0.95 * layout.thickness
 
 
 def _loop_along(layout: ChainLayout, path: BeltPath) -> PlateLoop:

@@ -44,7 +44,8 @@ export function keptMap(pad) {
   }
 }
 
-export const keepMap = (pad, map) => localStorage.setItem(keyOf(pad), JSON.stringify(map));
+/** Keep the map that was found. */
+export const keepMap = (mapper) => localStorage.setItem(keyOf(mapper), JSON.stringify(mapper.map));
 export const forgetMap = (pad) => localStorage.removeItem(keyOf(pad));
 
 const isSource = (source) =>
@@ -82,7 +83,7 @@ function isPressed(pad, source) {
 export class Mapper {
   /** @param {Gamepad} pad At rest. */
   constructor(pad) {
-    Object.assign(this, { map: [], rest: [...pad.axes], found: null, held: 0 });
+    Object.assign(this, { id: pad.id, map: [], rest: [...pad.axes], found: null, held: 0 });
   }
 
   /** The function that is asked for; null when all are known. */
@@ -120,13 +121,15 @@ export class Mapper {
     }
   }
 
-  /** What is moved farthest from its rest, or pressed; null for nothing. A stick is asked for by its axes alone. */
+  /** What is moved farthest from its rest, or pressed; null for nothing. A stick has its axes alone, a button none of a stick's. */
   moved(pad) {
     const pressed = pad.buttons.findIndex((button) => button.pressed);
     if (this.wanted.button !== undefined && pressed >= 0) return { button: pressed };
     const far = pad.axes.map((value, axis) => ({ axis, rest: this.rest[axis], reach: value }));
-    const sticks = this.wanted.axis === undefined ? far : far.filter(({ rest }) => Math.abs(rest) <= BEYOND);
-    const [first] = sticks.sort((one, other) => Math.abs(other.reach - other.rest) - Math.abs(one.reach - one.rest));
+    const sticks = this.map.filter((source, i) => source && FUNCTIONS[i].axis !== undefined).map(({ axis }) => axis);
+    const isStick = this.wanted.axis !== undefined;
+    const mayBe = far.filter(({ axis, rest }) => (isStick ? Math.abs(rest) <= BEYOND : !sticks.includes(axis)));
+    const [first] = mayBe.sort((one, other) => Math.abs(other.reach - other.rest) - Math.abs(one.reach - one.rest));
     return first && Math.abs(first.reach - first.rest) > MOVED ? first : null;
   }
 

@@ -43,22 +43,27 @@ export const PadPanel = {
     look() {
       const raw = this.pad.pad;
       Object.assign(this, { name: this.pad.name, axes: [...this.pad.axes], isMapped: raw !== null && keptMap(raw) !== null });
-      if (!raw || !this.mapper) return;
+      if (!this.mapper) return;
+      if (raw?.id !== this.mapper.id) return this.end(false);
       this.mapper.look(raw);
-      Object.assign(this, { wanted: this.mapper.wanted, maySkip: this.mapper.maySkip, mayEnd: this.mapper.mayEnd });
+      this.ask();
       if (!this.wanted) this.end(true);
+    },
+    ask() {
+      const { wanted, maySkip, mayEnd } = this.mapper;
+      Object.assign(this, { wanted, maySkip, mayEnd });
     },
     begin() {
       this.mapper = new Mapper(this.pad.pad);
       this.pad.isMapped(true);
-      this.wanted = this.mapper.wanted;
+      this.ask();
     },
     skip() {
       this.mapper.skip();
       this.look();
     },
     end(keeps) {
-      if (keeps) keepMap(this.pad.pad, this.mapper.map);
+      if (keeps) keepMap(this.mapper);
       Object.assign(this, { wanted: null, mapper: null });
       this.pad.isMapped(false);
     },
