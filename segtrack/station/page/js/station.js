@@ -11,6 +11,7 @@ import { Lesson } from "segtrack-station/lesson.js";
 import { TrialCard, newsOf } from "segtrack-station/panels/card.js";
 import { EntryDialog } from "segtrack-station/panels/entry.js";
 import { ExercisesPanel } from "segtrack-station/panels/exercises.js";
+import { placeMenu } from "segtrack-station/panels/fields.js";
 import { HelpPanel } from "segtrack-station/panels/keys.js";
 import { LessonCard } from "segtrack-station/panels/lesson.js";
 import { InstructorPanel } from "segtrack-station/panels/people.js";
@@ -255,6 +256,7 @@ export default {
     this.sound = new Sound(() => this.inputs.pad.pad);
     this.sounds = this.sound.on;
     document.addEventListener("visibilitychange", this.hush);
+    document.addEventListener("transitionend", placeMenu);
     const scheme = matchMedia("(prefers-color-scheme: dark)");
     const chosen = kept("theme", null);
     this.setDark(chosen === null ? scheme.matches : chosen === "dark", false);
@@ -269,6 +271,7 @@ export default {
   beforeUnmount() {
     this.connect?.close();
     document.removeEventListener("visibilitychange", this.hush);
+    document.removeEventListener("transitionend", placeMenu);
     this.sound?.close();
     this.inputs?.close();
     this.view?.close();
