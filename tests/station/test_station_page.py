@@ -290,10 +290,12 @@ def test_a_menu_is_placed_however_late_it_is_drawn(browser, station):
     page.evaluate(
         """() => {
           const later = window.setTimeout;
-          window.setTimeout = (run, delay, ...given) => later(run, [10, 300].includes(delay) ? 0 : delay, ...given);
+          window.setTimeout = (run, delay, ...given) =>
+            later(run, [10, 300].includes(delay) ? 0 : delay, ...given);
           const style = document.body.appendChild(document.createElement("style"));
           style.textContent = ".q-menu { max-width: 0 !important; border: 0 }";
-          document.addEventListener("transitionstart", ({ target }) => target.matches(".q-menu") && style.remove());
+          const shown = ({ target }) => target.matches(".q-menu") && style.remove();
+          document.addEventListener("transitionstart", shown);
         }"""
     )
     choose(page, "View", "Rear")
