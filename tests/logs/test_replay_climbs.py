@@ -60,7 +60,11 @@ def belts_apart(log, run):
 
 @pytest.mark.parametrize(
     ("engine", "track_model", "height"),
-    [("native", "compliant", 0.12), ("native", "chain", 0.24), ("pybullet", "segments", 0.12)],
+    [
+        ("native", "compliant", 0.12),
+        ("native", "chain", 0.24),
+        pytest.param("pybullet", "segments", 0.12, marks=pytest.mark.pybullet),
+    ],
 )
 def test_a_climb_of_quince_comes_back_to_itself(height, engine, track_model):
     """Put on its step by its touch, as near as that is known; and put where it was.
@@ -69,8 +73,6 @@ def test_a_climb_of_quince_comes_back_to_itself(height, engine, track_model):
     so to what is lost between samples of their speed: they start within one, by a millimetre of travel, which
     decides which grouser catches the edge: a whole pitch of grousers, and the time that it takes to come by.
     """
-    if engine == "pybullet":
-        pytest.importorskip("pybullet")
     terrain = step(height)
     truth = climb("quince", terrain, way=0.2, seconds=4.0, engine=engine, track_model=track_model)
     settings = ReplaySettings("quince", terrain, engine=engine, track_model=track_model)
