@@ -34,7 +34,8 @@ settings.register_profile(
 )
 settings.load_profile("steady")
 
-testing._get_command = functools.cache(get_command)  # Made anew for each call, it takes most of its time.
+command_of = functools.cache(get_command)
+testing._get_command = command_of  # Made anew for each call, the command takes most of its time.
 
 COMPILE = """
 import importlib.util, sys, segtrack

@@ -100,7 +100,7 @@ def plate_loop(
         path: The belt's outer face.
         count: Number of plates.
         teeth: Number of sprocket teeth; by default that with which the hinges run nearest to the outer face.
-            With a number that does not fit, the hinges run 0.9 of the smallest radius above or below.
+            Where no depth within 0.9 of the smallest radius fits it, the hinges run that far above or below.
         driven: See `PlateLoop`.
         tensioned: Likewise.
 

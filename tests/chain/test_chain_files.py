@@ -9,11 +9,14 @@ import yaml
 from chain_vehicles import CHAIN, parsed
 from description.test_bad_input import LEFT, changed
 from native_vehicles import SPRUNG
+from quick import some_of
 
 import segtrack
 from segtrack import terrain
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.description.chain.layout import chain_problems, track_design
+from segtrack.engine import EngineName
+from segtrack.engine.track_models import DEFAULT_ENGINE
 from segtrack.errors import InvalidValueError, SegtrackError, VehicleFileError
 
 pytestmark = pytest.mark.pybullet
@@ -42,10 +45,7 @@ def test_a_tracks_own_chain_goes_before_its_vehicles(tmp_path) -> None:
 CHAINED = [name for name in bundled_vehicles() if name != "lugged_wheel"]
 
 
-@pytest.mark.parametrize(
-    "vehicle",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name not in ("packbot", "maxxii"))) for name in CHAINED],
-)
+@pytest.mark.parametrize("vehicle", some_of(CHAINED, "packbot", "maxxii"))
 def test_a_chain_stands_for_its_belt(vehicle: str) -> None:
     """As many shoes as grousers, as heavy together as the belt, as long as the belt at the pins' depth."""
     description = load_vehicle(vehicle)
@@ -198,6 +198,7 @@ def test_a_tensioner_that_tears_its_chain_apart_is_refused() -> None:
     assert str(error.value).startswith(message)
 
 
+@pytest.mark.parametrize("engine", some_of(["native", "pybullet"], DEFAULT_ENGINE))
 @pytest.mark.parametrize(
     "chain",
     [
@@ -209,10 +210,9 @@ def test_a_tensioner_that_tears_its_chain_apart_is_refused() -> None:
         {"idler": {"inertia": 1e-9}},
     ],
 )
-def test_a_file_is_told_what_adding_its_vehicle_would_say(chain: dict) -> None:
-    """In the default engine: the native one's chains are compiled, and refuse by the same rules."""
+def test_a_file_is_told_what_adding_its_vehicle_would_say(chain: dict, engine: EngineName) -> None:
     vehicle = parsed("packbot", (CHAIN, chain))
-    with segtrack.World() as world, pytest.raises(SegtrackError) as error:
+    with segtrack.World(engine=engine) as world, pytest.raises(SegtrackError) as error:
         world.add_vehicle(vehicle, track_model="chain")
     assert chain_problems(vehicle)[0] == str(error.value)
 

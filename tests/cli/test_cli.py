@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CLIMB, KNOWN, PROGRAM, run, run_process
+from quick import some_of
 from scenes import heed_interrupts
 
 import segtrack
@@ -211,13 +212,7 @@ def test_urdf_prints_what_is_loaded_and_writes_its_meshes(tmp_path: Path) -> Non
     assert {path.name for path in (tmp_path / "files").iterdir()} == {"quince.urdf", *expected.meshes}
 
 
-@pytest.mark.parametrize(
-    "vehicle",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name != "packbot"))
-        for name in segtrack.bundled_vehicles()
-    ],
-)
+@pytest.mark.parametrize("vehicle", some_of(segtrack.bundled_vehicles(), "packbot"))
 def test_every_vehicle_is_valid_and_is_drawn(vehicle: str, tmp_path: Path) -> None:
     assert run("validate", vehicle, folder=tmp_path).stderr.startswith(f"{vehicle}: valid, ")
     assert run("draw", vehicle, "--out", "it.png", folder=tmp_path).exit_code == 0

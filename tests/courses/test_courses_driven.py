@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from quick import some_of
 
 import segtrack
 from segtrack import terrain
@@ -83,13 +84,7 @@ def drive(course, turning=False):
     return reached
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        name if name in ("hurdles", "okada-step") else pytest.param(name, marks=pytest.mark.slow)
-        for name in STRAIGHT
-    ],
-)
+@pytest.mark.parametrize("name", some_of(STRAIGHT, "hurdles", "okada-step"))
 def test_a_course_is_passed_there_and_back_at_its_lowest_setting(name):
     course = lowest(name)
     assert drive(course) == len(course.gates)

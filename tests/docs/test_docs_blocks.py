@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 import yaml
+from conftest import command_of
 from docs.blocks import ROOT, SHELL, Block, blocks_of, pages, script_of
 from docs.given import NEEDED
 
@@ -146,15 +146,9 @@ def commands_in(page: Path) -> list[str]:
     return found + INLINE.findall(page.read_text(encoding="utf-8"))
 
 
-@functools.cache
-def program() -> Any:
-    """The program's commands, and theirs."""
-    return typer.main.get_command(app)
-
-
 def unknown_word(command: str) -> str | None:
     """The first word of a command line that the program does not know: a command or an option."""
-    node = program()
+    node: Any = command_of(app)
     for word in re.sub(r"[\[\]]", " ", command).split()[1:]:
         commands = getattr(node, "commands", None)
         if commands is not None:

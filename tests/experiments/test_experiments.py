@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from segtrack.description import load_vehicle
+from segtrack.engine import EngineName
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
 from segtrack.experiments.climb import _Attempt, _real_time_factors, _slip, run_climb
 from segtrack.experiments.climb_result import ClimbSetup
@@ -160,13 +161,13 @@ def test_table_2_has_its_factors_ratios_and_overhead() -> None:
 
 
 @pytest.mark.slow
-def test_map_counts_matches_and_holds_the_chosen_point() -> None:
-    """In PyBullet a point is table 4 with preset `fast`, run by its command's tests; no map is run there."""
+@pytest.mark.parametrize("engine", ["native", "pybullet"])
+def test_map_counts_matches_and_holds_the_chosen_point(engine: EngineName) -> None:
     assert MapPoint(5.0, -0.05, None, tuple(line.real for line in TABLE_4)).matches == 6
     assert MapPoint(5.0, -0.05, None, tuple(not line.real for line in TABLE_4)).matches == 0
     assert critical_damping(4e4) == pytest.approx(400.0)
     assert critical_damping(None) is None
-    result = run_map("small", engine="native")
+    result = run_map("small", engine=engine)
     assert max(point.matches for point in result.points) == 6
     assert len(result.points) == 2
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from quick import some_of
 from typer.testing import CliRunner
 
 import segtrack
@@ -115,9 +116,7 @@ STEERED = {"quince": UP} | dict.fromkeys(
 """Bundled vehicles that turn, and the pose of flippers for which their files' values hold [rad]."""
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "quince")) for name in STEERED]
-)
+@pytest.mark.parametrize("name", some_of(STEERED, "quince"))
 def test_bundled_vehicles_turn_as_fast_as_asked(name: str) -> None:
     vehicle = load_vehicle(name)
     flippers = dict.fromkeys(vehicle.flippers, STEERED[name])
