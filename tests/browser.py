@@ -23,8 +23,15 @@ FLAGS = (
     "--disable-background-networking",
     "--no-first-run",
 )
+PATIENCE = 60.0
+"""Time after which a test waits in vain [s], however busy the machine; no limit to what is tested."""
 PADS = "window.pads = []; navigator.getGamepads = () => window.pads;"
 """Replaces the gamepads of a page by `window.pads`."""
+SELDOM = """
+const whenDrawn = window.requestAnimationFrame.bind(window);
+window.requestAnimationFrame = (draw) => setTimeout(() => whenDrawn(draw), 100);
+"""
+"""Lets a page draw less than ten times a second, for it does so on the cores that tests want."""
 
 
 @contextmanager
@@ -44,7 +51,7 @@ def chromium() -> Iterator[sync_api.Browser]:
             browser.close()
 
 
-def until(condition: Callable[[], object], seconds: float = 5.0) -> None:
+def until(condition: Callable[[], object], seconds: float = PATIENCE) -> None:
     """Wait until a condition holds."""
     end = time.monotonic() + seconds
     while not condition():

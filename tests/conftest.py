@@ -134,7 +134,17 @@ def kernels_run_as(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def browser() -> "Iterator[sync_api.Browser]":
+def running_browser() -> "Iterator[sync_api.Browser]":
     """Chromium, for the tests of a module."""
     with chromium() as browser:
         yield browser
+
+
+@pytest.fixture
+def browser(running_browser: "sync_api.Browser") -> "Iterator[sync_api.Browser]":
+    """The same, in which a test leaves no page: no driver of before, no picture to draw beside the next."""
+    before = running_browser.contexts
+    yield running_browser
+    for context in running_browser.contexts:
+        if context not in before:
+            context.close()

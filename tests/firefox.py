@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import until
+from browser import PATIENCE, until
 
 PREFERENCES: dict[str, Any] = {
     "webgl.force-enabled": True,
@@ -49,8 +49,6 @@ PREFERENCES: dict[str, Any] = {
 KEYS = {"Space": " ", "Enter": "\ue006", "ArrowUp": "\ue013", "ArrowDown": "\ue015"}
 """Keys as WebDriver names them, by their codes; others are what they type."""
 LAPTOP = {"width": 1280, "height": 720}
-PATIENCE = 60.0
-"""Longest time in which the browser answers [s]."""
 NOTHING_DRAWN = """() => {
   const real = HTMLCanvasElement.prototype.getContext, names = WebGL2RenderingContext;
   const box = [0, 0, 0, 0];
@@ -120,7 +118,7 @@ class Page:
             raise RefusedError(told["exceptionDetails"]["text"])
         return json.loads(told["result"].get("value", "null"))
 
-    def wait(self, expression: str, seconds: float = 20.0) -> None:
+    def wait(self, expression: str, seconds: float = PATIENCE) -> None:
         """Wait until an expression of JavaScript holds."""
         until(lambda: self.evaluate(f"Boolean({expression})"), seconds)
 
@@ -143,7 +141,7 @@ class Page:
 
     def click(self, role: str, name: str) -> None:
         """Click on the only one, once it is there."""
-        until(lambda: len(self.nodes(role, name)) == 1, 20)
+        until(lambda: len(self.nodes(role, name)) == 1)
         origin = {"type": "element", "element": self.nodes(role, name)[0]}
         move = {"type": "pointerMove", "x": 0, "y": 0, "origin": origin}
         self.point(move, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
@@ -277,5 +275,5 @@ def _address(profile: Path, process: subprocess.Popen[bytes]) -> str:
             told.update(json.loads(file.read_text(encoding="utf-8")))
         return bool(told)
 
-    until(listens, PATIENCE)
+    until(listens)
     return f"ws://{told['ws_host']}:{told['ws_port']}/session"

@@ -140,12 +140,11 @@ def test_a_sentence_is_told_with_its_names_and_numbers(spoken, sentence, german)
 
 
 @pytest.fixture(scope="module")
-def spoken(browser, station):
-    page = open_page(browser, station, locale=LOCALES["de"])
+def spoken(running_browser, station):
+    page = open_page(running_browser, station, locale=LOCALES["de"])
     page.evaluate("async () => { window.told = (await import('segtrack-station/language.js')).told; }")
     yield page
     assert not page.complaints
-    page.context.close()
 
 
 def test_every_word_that_the_page_asks_for_is_in_the_table():
@@ -204,7 +203,6 @@ def test_no_english_word_is_left_on_the_page(browser, station, language):
     assert [text for text in shown if words_of(text) & english and text not in of_the_station] == []
     assert {entry[language] for entry in WORDS.values()} & {text.strip() for text in shown}
     assert not page.complaints
-    page.context.close()
 
 
 def test_a_language_is_chosen_and_kept(browser, station):
@@ -217,7 +215,6 @@ def test_a_language_is_chosen_and_kept(browser, station):
     page.reload()
     page.wait_for_function("document.querySelector('.st-estop')?.textContent === 'NOT-HALT'")
     assert not page.complaints
-    page.context.close()
 
 
 @pytest.mark.parametrize("language", LOCALES)
@@ -231,4 +228,3 @@ def test_words_of_each_language_fit(browser, station, size, language):
         page.get_by_role("tab").nth(tab).click()
         wrong = page.evaluate(LAYOUT)
         assert wrong == {"faint": [], "cut": [], "outside": [], "overlaps": False}, tab
-    page.context.close()

@@ -46,13 +46,6 @@ def station(tmp_path_factory):
     station.close()
 
 
-@pytest.fixture
-def browser(browser):
-    yield browser
-    for context in browser.contexts:
-        context.close()
-
-
 def hold(page, name, layout, *functions, mapping=""):
     """Let a pad of a layout hold what does some functions."""
     axes, pressed = list(layout["rest"]), [False] * layout["buttons"]
@@ -71,6 +64,20 @@ def hold(page, name, layout, *functions, mapping=""):
     )
 
 
+def asks(page, task):
+    """Wait until the page asks for something."""
+    page.wait_for_function(
+        "task => document.querySelector('.st-padmap strong')?.textContent.endsWith(task)", arg=task
+    )
+
+
+def rests(page):
+    """Wait until the page has read the pad at rest: whatever it is held in acts from then on."""
+    page.wait_for_function(
+        f"(({{ pad, waits }}) => pad === window.pads[0] && !waits.includes(true))({STATION}.inputs.pad)"
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "with_camera"), [("direct input", True), ("direct input", False), ("axes for triggers", True)]
 )
@@ -84,18 +91,15 @@ def test_any_pad_is_mapped_by_moving_what_is_asked_for(browser, station, name, w
     begun = page.evaluate("performance.now()")
     until(lambda: begun < station.controls.time <= page.evaluate("performance.now()"))  # Not those of before.
     for function in ASKED if with_camera else ASKED[: ASKED.index("D-pad left")]:
-        page.wait_for_function(
-            "name => document.querySelector('.st-padmap strong')?.textContent.includes(`${name},`)",
-            arg=function,
-        )
+        asks(page, f"{function}, and let go")
         if function == "B":
             assert page.get_by_role("button", name="It has none").is_disabled()
         if function not in layout["does"]:
             page.get_by_role("button", name="It has none").click()
             continue
         hold(page, name, layout, function)
+        asks(page, f"Let go of {function}")
         assert not any(station.controls.buttons) and not any(station.controls.axes)
-        page.wait_for_timeout(400)  # Longer than something is held until it is believed.
         hold(page, name, layout)
     if not with_camera:
         page.get_by_role("button", name="Without the camera").click()
@@ -105,7 +109,7 @@ def test_any_pad_is_mapped_by_moving_what_is_asked_for(browser, station, name, w
             page.reload()
             page.wait_for_function(f"{STATION}.drives")
         hold(page, name, layout)
-        page.wait_for_timeout(100)
+        rests(page)
         hold(
             page,
             name,
@@ -148,7 +152,7 @@ def test_a_standard_pad_needs_no_map_and_a_damaged_one_is_ignored(browser, stati
         page.reload()
         page.wait_for_function(f"{STATION}.drives")
         hold(page, "standard", layout, mapping="standard")
-        page.wait_for_timeout(100)
+        rests(page)
         hold(page, "standard", layout, "LT", "left stick down", mapping="standard")
         until(lambda: station.controls.buttons[6])
         assert station.controls.axes == pytest.approx((0, 0.7, 0, 0))

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
-from browser import PADS, until  # noqa: E402
+from browser import PADS, PATIENCE, SELDOM, until  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from page_layout import LAYOUT  # noqa: E402
 
@@ -30,24 +30,24 @@ def station(tmp_path_factory):
     station.close()
 
 
-def open_page(browser, station, role="driver", **options):
-    """A new client's page, and what it loads and complains about."""
+def open_page(browser, station, role="driver", in_real_time=False, **options):
+    """A new client's page, and what it loads and complains about; drawn as often as it may be, or seldom."""
     context = browser.new_context(**{"viewport": LAPTOP, "color_scheme": "light"} | options)
-    context.add_init_script(PADS)
+    context.add_init_script(PADS if in_real_time else PADS + SELDOM)
     page = context.new_page()
-    page.set_default_timeout(8000)
+    page.set_default_timeout(1000 * PATIENCE)
     page.loaded, page.complaints = [], []
     page.on("request", lambda request: page.loaded.append(request.url))
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("console", lambda m: page.complaints.append(m.text) if m.type == "error" else None)
-    page.goto(f"{station.url}/?role={role}&name=page", timeout=30_000)
-    page.wait_for_function("document.querySelector('.st-hud [data-hud=time]')?.textContent", timeout=30_000)
+    page.goto(f"{station.url}/?role={role}&name=page")
+    page.wait_for_function("document.querySelector('.st-hud [data-hud=time]')?.textContent")
     return page
 
 
 @pytest.fixture(scope="module")
-def driver_page(browser, station):
-    page = open_page(browser, station)
+def driver_page(running_browser, station):
+    page = open_page(running_browser, station)
     yield page
     assert not page.complaints
 
@@ -131,6 +131,23 @@ def test_space_stops_after(page, station, use):
     says(page, "Emergency stop")
     page.get_by_role("button", name="Release stop").click()
     says(page, "You drive")
+
+
+def test_a_field_that_is_gone_on_to_from_a_menu_keeps_the_focus(page):
+    """However long a busy browser takes to take it from the menu."""
+    page.get_by_label("View").click()
+    page.get_by_role("option", name="Chase").wait_for()
+    has_it = page.evaluate(
+        """async () => {
+          const field = document.querySelector("[aria-label='Seed']");
+          document.querySelector("[role=option]").click();
+          field.focus();
+          await new Promise((later) => setTimeout(later, 50));
+          return document.activeElement === field;
+        }"""
+    )
+    page.evaluate("document.activeElement.blur()")
+    assert has_it
 
 
 def test_a_key_that_is_held_while_a_field_gets_the_focus_is_let_go(page, station):
@@ -386,6 +403,16 @@ def test_a_lost_connection_is_said_and_comes_back(page, station):
     page.evaluate(f"{STATION}.connect.socket.close()")
     page.wait_for_function("window.said.includes('No connection')")
     says(page, "You drive")
+
+
+def test_a_page_goes_on_after_5_s_without_a_network(page):
+    """NiceGUI would load it anew after three."""
+    page.evaluate("window.same = true; window.socket.disconnect()")
+    time.sleep(5)
+    page.evaluate("window.socket.connect()")
+    page.wait_for_function("window.socket.connected")
+    time.sleep(0.3)
+    assert page.evaluate("window.same")
 
 
 def test_silence_of_the_station_is_said_and_ends_with_its_next_word(page, station):

@@ -53,8 +53,7 @@ def test_a_course_is_driven_by_keys_scored_and_replayed(browser, tmp_path):
     course = tmp_path / "there-and-back.yaml"
     course.write_text(SHORT)
     with whole_station(tmp_path / "folder", "--course", str(course)) as url:
-        page = open_page(browser, Address(url))
-        page.set_default_timeout(60_000)
+        page = open_page(browser, Address(url), in_real_time=True)
         says(page, "Ready")
         page.get_by_role("button", name="Start").click()
         says(page, "You drive")
@@ -166,8 +165,7 @@ MEASURE = """async (seconds) => {
 def test_time_from_key_to_drawn_scene(browser, tmp_path, size):
     """Prints what it measures, which on a busy machine is no limit to anything."""
     with whole_station(tmp_path, "--course", "inclined-plane") as url:
-        page = open_page(browser, Address(url), viewport=size)
-        page.set_default_timeout(60_000)
+        page = open_page(browser, Address(url), in_real_time=True, viewport=size)
         says(page, "Ready")
         page.evaluate(f"{STATION}.panel = false")
         page.get_by_role("button", name="Start").click()

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
-from browser import until  # noqa: E402
+from browser import PATIENCE, until  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from page_layout import LAYOUT  # noqa: E402
 from test_station_language import LOCALES  # noqa: E402
@@ -23,20 +23,12 @@ def station(tmp_path_factory):
     station.close()
 
 
-@pytest.fixture
-def browser(browser):
-    """A browser whose pages are closed after each test: nobody of before drives."""
-    yield browser
-    for context in browser.contexts:
-        context.close()
-
-
 def come_in(browser, url, name, role="Drive"):
     """A page that somebody opens who has never been there, without a word in its address."""
     page = browser.new_context(viewport=LAPTOP).new_page()
     page.complaints = []
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.set_default_timeout(8000)
+    page.set_default_timeout(1000 * PATIENCE)
     page.goto(url)
     page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name=role, exact=True).click()

@@ -170,6 +170,8 @@ async def _close(socket: WebSocket, code: int, reason: str) -> None:
         await socket.close(code, reason.encode()[:_MAX_REASON].decode(errors="ignore"))
 
 
+LOST = 60.0
+"""Time for which the page of a lost connection is kept, which a browser that comes back goes on with [s]."""
 STATE_RATE = 30.0
 """Largest rate of states to a client [1/s]."""
 
@@ -205,7 +207,7 @@ def create_app(
     app.include_router(report_routes(hub.library))
     app.include_router(class_routes(hub))
 
-    @ui.page("/")
+    @ui.page("/", reconnect_timeout=LOST)
     def page() -> None:
         build_page()
 

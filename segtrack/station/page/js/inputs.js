@@ -9,6 +9,7 @@ const NOTHING = new Set();
 const STOP = "Space"; // Stops for who does not drive; a driver's keys are mapped by the station.
 export const SOUND_KEY = "KeyM"; // The page's own, as no action of the vehicle is
 const TYPED_INTO = "input, textarea, select, [contenteditable], [role=listbox], [role=slider]";
+const WRITTEN_INTO = "input:not([role=combobox]), textarea"; // What somebody went on to on a busy machine keeps the focus
 const SCROLLING = /^(Arrow|Page|Home|End|Space)/;
 
 export class Inputs {
@@ -130,7 +131,8 @@ export class Inputs {
 function blurIfDone({ type, target, code }) {
   const clicked = type === "click" && target.closest("button, [role=tab], [role=option]");
   const entered = code === "Enter" && target.closest("input:not([aria-expanded=true])");
-  if (clicked || entered) setTimeout(() => document.activeElement.blur());
+  if (clicked) setTimeout(() => document.activeElement.matches(WRITTEN_INTO) || document.activeElement.blur());
+  else if (entered) setTimeout(() => entered.blur());
 }
 
 /** Whether the command key is held: macOS then tells of no other key's release. */

@@ -103,6 +103,11 @@ export class Mapper {
     return this.map.length >= DRIVING;
   }
 
+  /** Whether what is held has been believed, and may be let go. */
+  get isFound() {
+    return this.held >= HELD;
+  }
+
   skip() {
     if (this.maySkip) this.map.push(null);
     Object.assign(this, { found: null, held: 0 });
@@ -116,7 +121,7 @@ export class Mapper {
       this.held++;
       if (!this.found || Math.abs(source.reach - source.rest) > Math.abs(this.found.reach - this.found.rest)) this.found = source;
     } else if (!source && this.found && this.atRest(pad)) {
-      if (this.held >= HELD && !this.isTaken(this.found)) this.map.push(this.found);
+      if (this.isFound && !this.isTaken(this.found)) this.map.push(this.found);
       Object.assign(this, { found: null, held: 0 });
     }
   }

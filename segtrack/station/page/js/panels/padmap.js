@@ -11,7 +11,7 @@ export const PadPanel = {
     <div class="st-form st-padmap">
       <p class="st-hint">{{ name ? t('Gamepad: {name}', { name }) : t('No gamepad: press one of its buttons.') }}</p>
       <template v-if="wanted">
-        <strong>{{ t(wanted.axis === undefined ? 'Press {what}, and let go' : 'Move the {what}, and let go', { what: nameOf(wanted.name) }) }}</strong>
+        <strong>{{ t(task, { what: nameOf(wanted.name) }) }}</strong>
         <div class="st-buttons">
           <q-btn outline no-caps :label="t('It has none')" :disable="!maySkip" @click="skip"/>
           <q-btn v-if="mayEnd" outline no-caps :label="t('Without the camera')" @click="end(true)"/>
@@ -25,7 +25,7 @@ export const PadPanel = {
       <div v-if="name" class="st-bars"><meter v-for="(value, i) in axes" :key="i" min="-1" max="1" :value="value"
         :aria-label="t('axis {number}', { number: i + 1 })"></meter></div>
     </div>`,
-  data: () => ({ name: "", axes: [], wanted: null, maySkip: false, mayEnd: false, isMapped: false }),
+  data: () => ({ name: "", axes: [], wanted: null, maySkip: false, mayEnd: false, isFound: false, isMapped: false }),
   created() {
     this.mapper = null;
   },
@@ -36,6 +36,12 @@ export const PadPanel = {
   beforeUnmount() {
     clearInterval(this.timer);
     this.end(false);
+  },
+  computed: {
+    task() {
+      if (this.isFound) return "Let go of {what}";
+      return this.wanted.axis === undefined ? "Press {what}, and let go" : "Move the {what}, and let go";
+    },
   },
   methods: {
     t,
@@ -50,8 +56,8 @@ export const PadPanel = {
       if (!this.wanted) this.end(true);
     },
     ask() {
-      const { wanted, maySkip, mayEnd } = this.mapper;
-      Object.assign(this, { wanted, maySkip, mayEnd });
+      const { wanted, maySkip, mayEnd, isFound } = this.mapper;
+      Object.assign(this, { wanted, maySkip, mayEnd, isFound });
     },
     begin() {
       this.mapper = new Mapper(this.pad.pad);
