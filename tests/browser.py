@@ -27,11 +27,23 @@ PATIENCE = 60.0
 """Time after which a test waits in vain [s], however busy the machine; no limit to what is tested."""
 PADS = "window.pads = []; navigator.getGamepads = () => window.pads;"
 """Replaces the gamepads of a page by `window.pads`."""
-SELDOM = """
-const whenDrawn = window.requestAnimationFrame.bind(window);
-window.requestAnimationFrame = (draw) => setTimeout(() => whenDrawn(draw), 100);
-"""
-"""Lets a page draw less than ten times a second, for it does so on the cores that tests want."""
+SELDOM = """{
+  const [ask, cancel] = [requestAnimationFrame.bind(window), cancelAnimationFrame.bind(window)];
+  const asked = new Map();
+  let number = 0;
+  window.requestAnimationFrame = (draw) => {
+    const id = ++number, each = {};
+    asked.set(id, each);
+    each.timer = setTimeout(() => (each.frame = ask((now) => asked.delete(id) && draw(now))), 100);
+    return id;
+  };
+  window.cancelAnimationFrame = (id) => {
+    clearTimeout(asked.get(id)?.timer);
+    cancel(asked.get(id)?.frame);
+    asked.delete(id);
+  };
+}"""
+"""Lets a page draw less than ten times a second: drawing takes the processor from the tests."""
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import segtrack
 ROOT = Path(segtrack.__file__).parent
 LAYERS = (
     {"errors"},
-    {"files", "html", "quiet"},
+    {"files", "html", "language", "quiet"},
     {"geometry"},
     {"terrain"},
     {"ground"},

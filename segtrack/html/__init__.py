@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
+from warnings import catch_warnings, filterwarnings
 from xml.sax.saxutils import quoteattr
 
 import matplotlib
@@ -77,7 +78,8 @@ def inline_svg(figure: Figure, label: str) -> str:
         HTML that refers to nothing outside of itself.
     """
     buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "segtrack"}):
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "segtrack"}), catch_warnings():
+        filterwarnings("ignore", "Glyph .* missing from font")  # The browser has fonts for them.
         figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)
     text = buffer.getvalue()
     head, body = text[text.index("<svg") :].split(">", 1)

@@ -14,6 +14,7 @@ import matplotlib
 
 from segtrack.errors import MissingPackageError
 from segtrack.html import render_page
+from segtrack.language import ENGLISH, Language
 from segtrack.scoring.records import Records
 from segtrack.scoring.result import RATE_UNITS
 from segtrack.scoring.syllabus import ExerciseProgress, Syllabus
@@ -53,7 +54,13 @@ def class_rows(records: Records, syllabus: Syllabus) -> tuple[ClassRow, ...]:
     )
 
 
-def class_html(rows: Sequence[ClassRow], syllabus: Syllabus, written: str, live: Mapping[str, Any]) -> str:
+def class_html(
+    rows: Sequence[ClassRow],
+    syllabus: Syllabus,
+    written: str,
+    live: Mapping[str, Any],
+    language: Language = ENGLISH,
+) -> str:
     """Return the page of a class.
 
     Args:
@@ -62,11 +69,12 @@ def class_html(rows: Sequence[ClassRow], syllabus: Syllabus, written: str, live:
         written: Date of the page.
         live: Values of the template: `people` (name, role, place in the queue), `driver`, `trial`, and the
             links `report`, to which an operator's name is added, and `table`, to which `.csv` is.
+        language: Language of its words.
 
     Raises:
         MissingPackageError: Jinja2 is not installed.
     """
-    values = {"rows": rows, "syllabus": syllabus, "written": written, **live}
+    values = {"rows": rows, "syllabus": syllabus, "written": written, "t": language, **live}
     return render_page("segtrack.scoring", "class.html", values, extra="station")
 
 
@@ -98,7 +106,7 @@ def class_csv(rows: Sequence[ClassRow]) -> str:
     return buffer.getvalue()
 
 
-def class_pdf(rows: Sequence[ClassRow], syllabus: Syllabus, written: str) -> bytes:
+def class_pdf(rows: Sequence[ClassRow], syllabus: Syllabus, written: str, t: Language = ENGLISH) -> bytes:
     """Return the progress as a PDF of A4 pages across, a row an operator.
 
     Names are set in DejaVu Sans, or in a Japanese, Chinese or Korean font that the reader of the PDF brings.
@@ -127,12 +135,13 @@ def class_pdf(rows: Sequence[ClassRow], syllabus: Syllabus, written: str) -> byt
         style = ParagraphStyle(font, fontName=font, fontSize=size, leading=1.25 * size)
         return Paragraph(escape(words), style)
 
-    head = [text("operator"), *(text(exercise.title) for exercise in syllabus.exercises), text("passed")]
+    titles = [text(exercise.title) for exercise in syllabus.exercises]
+    head = [text(t("operator")), *titles, text(t("passed"))]
     body = [
         [
             text(row.operator),
-            *(text(_cell(each)) for each in row.progress),
-            text(f"{row.passed} of {len(row.progress)}"),
+            *(text(_cell(each, t)) for each in row.progress),
+            text(t("{passed} of {all}", passed=row.passed, all=len(row.progress))),
         ]
         for row in rows
     ]
@@ -155,9 +164,8 @@ def class_pdf(rows: Sequence[ClassRow], syllabus: Syllabus, written: str) -> byt
         topMargin=margin,
         bottomMargin=margin,
     )
-    document.build(
-        [text(syllabus.title, 14), text(f"Results of the class, written {written}"), Spacer(1, 4 * mm), table]
-    )
+    below = text(t("Results of the class, written {written}", written=written))
+    document.build([text(syllabus.title, 14), below, Spacer(1, 4 * mm), table])
     return buffer.getvalue()
 
 
@@ -180,10 +188,10 @@ def _font(words: str) -> str:
     return "STSong-Light"
 
 
-def _cell(each: ExerciseProgress) -> str:
+def _cell(each: ExerciseProgress, t: Language) -> str:
     """Return the progress in an exercise in words."""
     if each.passed is not None:
-        return f"passed {each.passed.begun[:10]}"
+        return t("passed {date}", date=each.passed.begun[:10])
     if each.tries:
-        return f"not yet, {each.tries} tried"
-    return "–" if each.is_open else "closed"
+        return t("not yet, {tries} tried", tries=each.tries)
+    return "–" if each.is_open else t("closed")

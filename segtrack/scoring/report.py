@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from segtrack.html import inline_svg, render_page
+from segtrack.language import ENGLISH, Language
 from segtrack.scoring.records import Book, Records
 from segtrack.scoring.result import Attempt, ExpertComparison, Result, TrialOutcome, compare
 from segtrack.scoring.settings import SOURCES, ScoringSettings
@@ -23,13 +24,16 @@ _SIZE = (6.4, 2.4)
 """Width and height [inch]."""
 
 
-def rate_chart(results: Sequence[Result], expert_rate: float | None, pass_fraction: float) -> str:
+def rate_chart(
+    results: Sequence[Result], expert_rate: float | None, pass_fraction: float, t: Language = ENGLISH
+) -> str:
     """Draw the rates of trials under the same conditions, one after another.
 
     Args:
         results: The trials, at least one.
         expert_rate: Expert's rate, in the same unit; None if no expert is named.
         pass_fraction: Fraction of the expert's rate that passes.
+        t: Language of its words.
 
     Returns:
         The picture as an `svg` element.
@@ -41,23 +45,24 @@ def rate_chart(results: Sequence[Result], expert_rate: float | None, pass_fracti
     for outcome, colour in OUTCOME_COLOURS.items():
         mine = [(i, result.rate) for i, result in enumerate(results, 1) if result.outcome == outcome]
         if mine:
-            axes.scatter(*zip(*mine, strict=True), color=colour, label=outcome, zorder=2)
+            axes.scatter(*zip(*mine, strict=True), color=colour, label=t(outcome), zorder=2)
     if expert_rate is not None:
-        axes.axhline(expert_rate, color=_EXPERT, label="expert")
+        axes.axhline(expert_rate, color=_EXPERT, label=t("expert"))
         axes.axhline(
             pass_fraction * expert_rate,
             color=_EXPERT,
             linestyle="--",
-            label=f"{pass_fraction:.0%} of the expert",
+            label=t("{share} of the expert", share=f"{pass_fraction:.0%}"),
         )
-    axes.set(xlabel="trial", ylabel=f"rate [{results[0].rate_unit}]", xlim=(0.5, len(results) + 0.5))
-    axes.set_ylim(bottom=0)
+    axes.set(xlabel=t("trial"), ylabel=t("rate [{unit}]", unit=results[0].rate_unit))
+    axes.set_xlim(0.5, len(results) + 0.5)
+    axes.set_ylim(0, 1.1 * max(*rates, expert_rate or 0.0, 0.1))  # Nothing is half behind the frame.
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    return inline_svg(figure, "Rate of each trial")
+    return inline_svg(figure, t("Rate of each trial"))
 
 
-def repetition_chart(result: Result) -> str:
+def repetition_chart(result: Result, t: Language = ENGLISH) -> str:
     """Draw how long each repetition of a trial took; returns the picture as an `svg` element."""
     figure = Figure(figsize=_SIZE, layout="constrained")
     axes = figure.add_subplot()
@@ -68,11 +73,11 @@ def repetition_chart(result: Result) -> str:
             if _kind(attempt) == label
         ]
         if mine:
-            axes.bar(*zip(*mine, strict=True), color=colour, label=label, hatch=hatch)
-    axes.set(xlabel="repetition", ylabel="time [s]", xlim=(0.4, max(10, len(result.attempts)) + 0.6))
+            axes.bar(*zip(*mine, strict=True), color=colour, label=t(label), hatch=hatch)
+    axes.set(xlabel=t("repetition"), ylabel=t("time [s]"), xlim=(0.4, max(10, len(result.attempts)) + 0.6))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    return inline_svg(figure, "Time of each repetition of the latest trial")
+    return inline_svg(figure, t("Time of each repetition of the latest trial"))
 
 
 _BARS = {"completed": (_COMPLETED, None), "not credited": (_FAULT, "//"), "void": ("#bbbbbb", "xx")}
@@ -145,7 +150,9 @@ class _EventGroup(NamedTuple):
     times: str | None
 
 
-def report_html(records: Records, operator: str, settings: ScoringSettings, written: str) -> str:
+def report_html(
+    records: Records, operator: str, settings: ScoringSettings, written: str, language: Language = ENGLISH
+) -> str:
     """Return an operator's report.
 
     Args:
@@ -153,6 +160,7 @@ def report_html(records: Records, operator: str, settings: ScoringSettings, writ
         operator: Name of the operator.
         settings: Reliability, confidence and fraction of an expert's rate to be shown.
         written: Date of the report.
+        language: Language of its words; what people wrote and names of courses stay as they are.
 
     Returns:
         An HTML page, pictures included, that loads nothing.
@@ -163,23 +171,25 @@ def report_html(records: Records, operator: str, settings: ScoringSettings, writ
     book = records.read(operator)
     values = {
         "book": book,
-        "groups": _groups(records, book, settings),
+        "groups": _groups(records, book, settings, language),
         "settings": settings,
         "sources": [
-            (name, _format_setting(getattr(settings, name)), source) for name, source in SOURCES.items()
+            (name, _format_setting(getattr(settings, name), language), source)
+            for name, source in SOURCES.items()
         ],
+        "t": language,
         "written": written,
     }
     return render_page("segtrack.scoring", "report.html", values, extra="station")
 
 
-def reports_html(links: Sequence[tuple[str, str]], written: str) -> str:
+def reports_html(links: Sequence[tuple[str, str]], written: str, language: Language = ENGLISH) -> str:
     """Return a page with the operators' names, and the links of their reports.
 
     Raises:
         MissingPackageError: Jinja2 is not installed.
     """
-    values = {"operators": links, "written": written}
+    values = {"operators": links, "t": language, "written": written}
     return render_page("segtrack.scoring", "reports.html", values, extra="station")
 
 
@@ -198,7 +208,7 @@ def report_csv(records: Records, operator: str, settings: ScoringSettings) -> st
     return buffer.getvalue()
 
 
-def _groups(records: Records, book: Book, settings: ScoringSettings) -> Iterable[_EventGroup]:
+def _groups(records: Records, book: Book, settings: ScoringSettings, t: Language) -> Iterable[_EventGroup]:
     """Yield the operator's trials by their conditions."""
 
     def place(result: Result) -> tuple[str, float, str, tuple[tuple[str, str], ...]]:
@@ -212,8 +222,8 @@ def _groups(records: Records, book: Book, settings: ScoringSettings) -> Iterable
             latest=results[-1],
             trials=[_trial(result, expert, settings) for result in reversed(results)],
             expert=expert,
-            rates=rate_chart(results, None if expert is None else expert.rate, settings.pass_fraction),
-            times=repetition_chart(results[-1]) if results[-1].attempts else None,
+            rates=rate_chart(results, None if expert is None else expert.rate, settings.pass_fraction, t),
+            times=repetition_chart(results[-1], t) if results[-1].attempts else None,
         )
 
 
@@ -223,8 +233,9 @@ def _trial(result: Result, expert: Result | None, settings: ScoringSettings) -> 
     return _Trial(result, comparison, *shown)
 
 
-def _format_setting(value: object) -> str:
+def _format_setting(value: object, t: Language) -> str:
     """Format a setting's value."""
     if isinstance(value, float):
         return f"{value:.4g}"
-    return ", ".join(f"{failures} of {tried}" for tried, failures in dict(value).items())  # type: ignore[call-overload]
+    allowed: Mapping[int, int] = dict(value)  # type: ignore[call-overload]
+    return ", ".join(t("{passed} of {all}", passed=failed, all=tried) for tried, failed in allowed.items())

@@ -148,7 +148,7 @@ def test_the_page_of_a_class_says_who_drives_waits_and_has_passed(rows):
     assert "Åsa onlooker 1" in text
     assert "Ada passed, 6.00 passed, 6.00 2 of 2 2" in text
     assert "山田 – closed 0 of 2 1" in text.replace("&ndash;", "–")
-    assert 'href="/report/%E5%B1%B1%E7%94%B0"' in page
+    assert 'href="/report/%E5%B1%B1%E7%94%B0?language=en"' in page
 
 
 def test_the_document_of_a_class_holds_the_names(rows):

@@ -176,7 +176,7 @@ def test_the_simulation_goes_before_others_where_it_may(station):
         [sys.executable, "-c", "import os; os.setpriority(0, 0, -10)"], capture_output=True
     ).returncode:
         pytest.skip("may not raise a priority")
-    until(lambda: os.getpriority(os.PRIO_PROCESS, station.simulation.pid) == -10, 20.0)
+    until(lambda: os.getpriority(os.PRIO_PROCESS, station.simulation.pid) == -10)
     assert os.getpriority(os.PRIO_PROCESS, 0) > -10
 
 

@@ -37,7 +37,7 @@ def open_page(browser, station, query="?role=driver&name=page"):
 
 
 def says(page, title):
-    until(lambda: page.text(".st-banner strong") == title, 20)
+    until(lambda: page.text(".st-banner strong") == title)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def page(driver_page, station):
     """The driver's page, with nothing held and nothing said."""
     driver_page.send("browsingContext.activate")
     driver_page.evaluate("document.activeElement.blur()")
-    until(lambda: station.driver is not None and station.controls is not None, 20)
+    until(lambda: station.driver is not None and station.controls is not None)
     says(driver_page, "You drive")
     station.forget()
     return driver_page
@@ -70,7 +70,7 @@ def newcomer(browser, station, driver_page):
 
 
 def until_keys(station, *keys):
-    until(lambda: station.controls.keys == keys, 20)
+    until(lambda: station.controls.keys == keys)
 
 
 def test_the_page_draws_the_course_and_the_vehicle(page, browser):
@@ -86,7 +86,7 @@ def test_the_page_draws_the_course_and_the_vehicle(page, browser):
         colours = np.unique((15 * pixels).astype(int).reshape(-1, 3), axis=0)
         return len(colours) > 10 and orange.sum() > 100
 
-    until(drawn, 20)
+    until(drawn)
 
 
 def test_the_dark_is_dark_but_for_the_vehicle_s_lamps(page, browser):
@@ -108,11 +108,11 @@ def test_the_dark_is_dark_but_for_the_vehicle_s_lamps(page, browser):
           {STATION}.setSeeing();
         }})()""")
 
-    until(lambda: brightness(sky) > 0.3, 20)
+    until(lambda: brightness(sky) > 0.3)
     see("'dark'", "'real'")
-    until(lambda: brightness(sky) < 0.1 < 0.2 < brightness(ahead), 20)
+    until(lambda: brightness(sky) < 0.1 < 0.2 < brightness(ahead))
     see("null", "null")
-    until(lambda: brightness(sky) > 0.3, 20)
+    until(lambda: brightness(sky) > 0.3)
     page.evaluate(f"{STATION}.connect.on.message = window.told")
 
 
@@ -163,7 +163,7 @@ def test_what_is_typed_into_a_field_drives_nothing(page, station):
     page.click("spinbutton", "Seed")
     page.key("KeyW", "keyDown")
     held = station.controls.seq
-    until(lambda: station.controls.seq > held + 2, 20)
+    until(lambda: station.controls.seq > held + 2)
     assert station.controls.keys == ()
     page.key("KeyW", "keyUp")
 
@@ -175,10 +175,10 @@ def test_who_looks_at_something_else_lets_go_of_everything(page, station, kind, 
     page.key("KeyW", "keyDown")
     until_keys(station, "KeyW")
     with page.behind(kind):
-        until(lambda: not station.controls.visible, 20)
+        until(lambda: not station.controls.visible)
         says(page, title)
         assert station.controls.keys == ()
-    until(lambda: station.controls.visible, 20)
+    until(lambda: station.controls.visible)
     assert station.controls.keys == ()
     page.key("KeyW", "keyUp")
     says(page, "You drive")
@@ -191,11 +191,11 @@ def test_a_touch_stick_drives_while_it_is_held(page, station, kind):
     x, y, width, height = page.box(".st-stick-left")
     x, y = x + width // 2, y + height // 2
     page.point({"type": "pointerMove", "x": x, "y": y}, {"type": "pointerDown", "button": 0}, kind=kind)
-    until(lambda: station.controls.dead_man, 20)
+    until(lambda: station.controls.dead_man)
     page.point({"type": "pointerMove", "x": x, "y": y - height}, kind=kind)
-    until(lambda: station.controls.touch == pytest.approx((0, -1, 0, 0), abs=0.05), 20)
+    until(lambda: station.controls.touch == pytest.approx((0, -1, 0, 0), abs=0.05))
     page.point({"type": "pointerUp", "button": 0}, kind=kind)
-    until(lambda: station.controls.touch == (0, 0, 0, 0) and not station.controls.dead_man, 20)
+    until(lambda: station.controls.touch == (0, 0, 0, 0) and not station.controls.dead_man)
     page.click("button", "Touch sticks")
 
 
@@ -244,7 +244,7 @@ def test_the_lesson_shows_the_keys_to_press(page, station):
         }})({json.dumps(status)})"""
     )
     page.click("button", "Begin the first lesson")
-    until(lambda: asked(station, "exercise"), 20)
+    until(lambda: asked(station, "exercise"))
     page.evaluate(f"void ({STATION}.lesson.look = () => false)")
     caps = "[...document.querySelectorAll('.st-caps kbd')].map((each) => each.textContent)"
     shown = {}

@@ -11,21 +11,33 @@ import pytest
 
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
+import httpx  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from page_layout import LAYOUT  # noqa: E402
 from test_station_page import LAPTOP, STATION, TABLET, TRIAL, open_page  # noqa: E402
 
 import segtrack  # noqa: E402
+import segtrack.scoring  # noqa: E402
 import segtrack.station.page  # noqa: E402
-from segtrack.scoring.result import Fault  # noqa: E402
+from segtrack.scoring import Records  # noqa: E402
+from segtrack.scoring.class_report import class_html, class_pdf, class_rows  # noqa: E402
+from segtrack.scoring.report import report_html, reports_html  # noqa: E402
+from segtrack.scoring.result import Attempt, Fault, Result, TrialOutcome  # noqa: E402
+from segtrack.scoring.seeing import Cameras, Light  # noqa: E402
+from segtrack.scoring.settings import SOURCES, ScoringSettings  # noqa: E402
+from segtrack.scoring.syllabus import CONDITION, Exercise, Syllabus  # noqa: E402
 from segtrack.scoring.trial import State  # noqa: E402
 from segtrack.station import protocol  # noqa: E402
 from segtrack.station.bindings import bindings  # noqa: E402
-from segtrack.station.protocol import RunState  # noqa: E402
+from segtrack.station.page import spoken as language_of  # noqa: E402
+from segtrack.station.protocol import RunState, Setup  # noqa: E402
 
+REPORTS = "class.html", "report.html", "reports.html", "report.py", "class_report.py"
 FOLDER = Path(segtrack.station.page.__file__).parent
 WORDS = json.loads((FOLDER / "words.json").read_text(encoding="utf-8"))
 CODE = "\n".join(path.read_text(encoding="utf-8") for path in sorted((FOLDER / "js").rglob("*.js")))
+OF_REPORTS = [Path(segtrack.scoring.__file__).parent / name for name in REPORTS]
+CODE += "\n".join(path.read_text(encoding="utf-8") for path in OF_REPORTS)
 LOCALES = {"en": "en-US", "de": "de-DE", "ja": "ja-JP"}
 
 
@@ -95,11 +107,15 @@ def test_every_word_of_the_table_is_used():
     of_bindings |= set(get_args(Fault)) | set(segtrack.load_vehicle("quince").flippers)
     states = {*get_args(RunState), *get_args(State)}
     actions = {kind.model_fields["type"].default for kind in get_args(get_args(protocol.ClientMessage)[0])}
+    of_reports = {each.text for each in SOURCES.values()} | {each.status for each in SOURCES.values()}
+    of_reports |= {name.replace("_", " ") for name in SOURCES}
+    of_reports |= {f"{name.replace('_', ' ')}: {{value}}" for name in conditions()}
+    of_reports |= {*get_args(Cameras), *get_args(Light), *get_args(TrialOutcome)}
     told = sentences()
     unused = [
         word
         for word in WORDS
-        if word not in of_bindings | states | actions
+        if word not in of_bindings | states | actions | of_reports
         and f'"{word}"' not in CODE
         and f"'{word}'" not in CODE
         and not any(covers(word, sentence) for sentence in told)
@@ -205,6 +221,117 @@ def test_no_english_word_is_left_on_the_page(browser, station, language):
     assert not page.complaints
 
 
+CONDITIONS = {"track_model": "xx", "cameras": "real", "light": "dark", "visibility": "2.5", "exercise": "one"}
+ATTEMPTS = [
+    Attempt(begun=0, duration=9, fault="fell"),
+    Attempt(begun=9, duration=9, void=True, wall_time=20),
+    Attempt(begun=18, duration=9, wall_time=9),
+]
+NAMED = {"title": "Xxxx", "vehicle": "xxxx", "course": "xxxx", "setting_name": "xxxx", "setting_unit": "xx"}
+RESULT = Result(
+    operator="Xxxx",
+    **NAMED,
+    kind="obstacle",
+    setting=0.2,
+    distance=5.0,
+    repetitions=30,
+    attempts=tuple(ATTEMPTS),
+    elapsed=27.0,
+    outcome="passed",
+    begun="2026-01-02T10:00:00+00:00",
+    id="0123456789ab",
+    conditions=CONDITIONS,
+    late=0.1,
+    delay=0.1,
+    pauses=2,
+    recording="xxxx.mcap",
+)
+
+
+@pytest.fixture(scope="module")
+def class_of_two(tmp_path_factory):
+    """Records with all that a report may say, and their exercises."""
+    records = Records(tmp_path_factory.mktemp("records"))
+    for change in (
+        {},
+        {"outcome": "failed"},
+        {"outcome": "abandoned"},
+        {"operator": "Yyyy", "conditions": {}},
+    ):
+        records.add(RESULT.model_copy(update=change))
+    records.name_expert("Xxxx", RESULT.event)
+    with (records.folder / "Xxxx.jsonl").open("a") as file:
+        file.write("?\n")
+    same = {"title": "Xxxx", "course": "okada-step", "vehicle": "quince", "complete": 1}
+    exercises = [Exercise(name=name, **same) for name in ("one", "two", "three")]
+    return records, Syllabus(title="Xxxx", exercises=exercises)
+
+
+def conditions():
+    """Names of what results may be compared under besides vehicle, course and setting."""
+    return {*Setup.model_fields, "link", CONDITION} - {"vehicle", "course", "setting", "seed"}
+
+
+def test_every_condition_of_a_result_is_in_the_table():
+    assert [name for name in conditions() if f"{name.replace('_', ' ')}: {{value}}" not in WORDS] == []
+
+
+def reports(class_of_two, tag):
+    """All reports in a language, as text by name."""
+    records, syllabus = class_of_two
+    language, rows = language_of(tag), class_rows(records, syllabus)
+    trial = {"operator": "Xxxx", "done": 3, "repetitions": 9, "failures": 1, "over": True, "passed": False}
+    roles = enumerate(("driver", "instructor", "onlooker"))
+    here = [{"name": "Xxxx", "role": role, "place": place} for place, role in roles]
+    live = {"people": here, "driver": "Xxxx", "trial": trial, "report": "", "table": ""}
+    nobody = {**live, "people": [], "driver": None, "trial": None}
+    return {
+        "report": report_html(records, "Xxxx", ScoringSettings(), "2026", language),
+        "reports": reports_html([], "2026", language),
+        "class": class_html(rows, syllabus, "2026", live, language),
+        "class without anybody": class_html((), syllabus, "2026", nobody, language),
+    }
+
+
+@pytest.mark.parametrize("tag", ["de", "ja"])
+def test_no_english_word_is_left_in_reports(class_of_two, tag):
+    of_sources = words_of(SOURCES["reliability"].text)  # Names of documents.
+    translated = set().union(*(words_of(entry[tag]) for entry in WORDS.values()))
+    english = set().union(*map(words_of, WORDS)) - translated - of_sources
+    for name, page in reports(class_of_two, tag).items():
+        assert f'<html lang="{tag}">' in page
+        texts = re.findall(r">([^<]+)<", page.partition("</style>")[2])
+        left = [text for text in texts if words_of(text) & english]
+        assert [text for text in left if not text.startswith("Xxxx.jsonl:4: ")] == [], (
+            name
+        )  # What is wrong with a file.
+        assert {entry[tag] for entry in WORDS.values()} & {text.strip() for text in texts}, name
+
+
+@pytest.mark.parametrize(
+    ("query", "header", "tag"),
+    [("", "fr, ja;q=0.8, de;q=0.4", "ja"), ("?language=de", "ja", "de"), ("?language=xx", "*", "en")],
+)
+def test_reports_are_in_the_language_of_the_link_or_else_the_browsers(station, query, header, tag):
+    for link in ("/station/report", "/station/class"):
+        answer = httpx.get(f"{station.url}{link}{query}", headers={"accept-language": header})
+        assert (answer.status_code, f'<html lang="{tag}">' in answer.text) == (200, True)
+    assert httpx.get(f"{station.url}/station/class.pdf{query}").content.startswith(b"%PDF")
+
+
+def test_reports_say_the_same_in_english_as_in_no_language(class_of_two):
+    records, _ = class_of_two
+    given = records, "Xxxx", ScoringSettings(), "2026"
+    assert report_html(*given, language_of("en")) == report_html(*given)
+
+
+def test_the_document_of_a_class_speaks_each_language(class_of_two):
+    records, syllabus = class_of_two
+    rows = class_rows(records, syllabus)
+    made = [class_pdf(rows, syllabus, "2026", language_of(tag)) for tag in LOCALES]
+    assert len(set(made)) == 3 and [b"HeiseiKakuGo" in each for each in made] == [False, False, True]
+
+
 def test_a_language_is_chosen_and_kept(browser, station):
     page = open_page(browser, station)
     assert page.locator(".st-estop").text_content() == "E-STOP"
@@ -214,6 +341,9 @@ def test_a_language_is_chosen_and_kept(browser, station):
     page.wait_for_function("document.activeElement === document.body")
     page.reload()
     page.wait_for_function("document.querySelector('.st-estop')?.textContent === 'NOT-HALT'")
+    page.get_by_role("tab", name=WORDS["People"]["de"]).click()
+    page.get_by_role("link").first.wait_for()
+    assert page.get_by_role("link").first.get_attribute("href") == "station/class?language=de"
     assert not page.complaints
 
 

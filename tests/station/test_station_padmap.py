@@ -98,7 +98,7 @@ def test_any_pad_is_mapped_by_moving_what_is_asked_for(browser, station, name, w
             page.get_by_role("button", name="It has none").click()
             continue
         hold(page, name, layout, function)
-        asks(page, f"Let go of {function}")
+        asks(page, f"Let go: {function}")
         assert not any(station.controls.buttons) and not any(station.controls.axes)
         hold(page, name, layout)
     if not with_camera:
@@ -174,6 +174,41 @@ def test_a_pad_that_is_unplugged_while_it_is_mapped_keeps_its_map_of_before(brow
     page.locator(".st-padmap strong").wait_for(state="detached")
     assert page.evaluate("localStorage.getItem('segtrack-pad-direct input')") == before
     assert not page.complaints
+
+
+def test_what_is_held_is_told_once_it_stands_still_and_is_nobody_elses(browser, station):
+    """After readings: whether it may be let go, whether it is another's, and what was taken."""
+    page = open_page(browser, station)
+    found = page.evaluate(
+        """async () => {
+          const { Mapper } = await import("segtrack-station/padmap.js");
+          const pad = (x, y = 0) => ({ id: "p", axes: [x, y], buttons: [] });
+          const mapper = new Mapper(pad(0));
+          const told = [];
+          const read = (...each) => {
+            for (const axes of each) mapper.look(pad(...axes));
+            told.push([mapper.isFound, mapper.isOthers, mapper.map.map(({ axis, reach }) => [axis, reach])]);
+          };
+          read([0.6], [0.8], [1], [1], [1]); // It has moved until just now
+          read([1]);
+          read([0.6, 0.8], [0]); // A side of the way back
+          read([1], [1], [1], [1]);
+          read([0]);
+          read([0.6], [0.2, 1], [0, 1], [0, 1], [0, 1]); // Not what was meant first
+          read([0]);
+          return told;
+        }"""
+    )
+    first, second = [0, 1], [1, 1]
+    assert found == [
+        [False, False, []],
+        [True, False, []],
+        [False, False, [first]],
+        [False, True, [first]],
+        [False, False, [first]],
+        [True, False, [first]],
+        [False, False, [first, second]],
+    ]
 
 
 def test_a_stick_that_leans_is_no_button(browser, station):

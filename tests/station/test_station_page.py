@@ -42,6 +42,8 @@ def open_page(browser, station, role="driver", in_real_time=False, **options):
     page.on("console", lambda m: page.complaints.append(m.text) if m.type == "error" else None)
     page.goto(f"{station.url}/?role={role}&name=page")
     page.wait_for_function("document.querySelector('.st-hud [data-hud=time]')?.textContent")
+    if not in_real_time:
+        page.evaluate(f"{STATION}.view.adapt = () => null")  # It would be drawn coarser.
     return page
 
 
@@ -118,12 +120,34 @@ def choose_with_keys(page):
     page.evaluate(f"{STATION}.main = 'chase'")
 
 
+def let_a_program_click(page):
+    """As voice control and screen readers do; a field of text has the focus."""
+    page.get_by_label("Seed").focus()
+    page.get_by_role("button", name="Loads").evaluate("(button) => { button.click(); button.click(); }")
+
+
+def close_a_menu_without_a_choice(page):
+    page.get_by_label("View").click()
+    page.get_by_role("option", name="Chase").wait_for()
+    page.keyboard.press("Escape")
+
+
 def enter_a_number(page):
     page.get_by_label("Seed").fill("7")
     page.get_by_label("Seed").press("Enter")
 
 
-@pytest.mark.parametrize("use", [focus_a_button, choose_with_the_mouse, choose_with_keys, enter_a_number])
+@pytest.mark.parametrize(
+    "use",
+    [
+        focus_a_button,
+        let_a_program_click,
+        choose_with_the_mouse,
+        choose_with_keys,
+        close_a_menu_without_a_choice,
+        enter_a_number,
+    ],
+)
 def test_space_stops_after(page, station, use):
     use(page)
     page.wait_for_function("document.activeElement === document.body")
@@ -406,13 +430,20 @@ def test_a_lost_connection_is_said_and_comes_back(page, station):
 
 
 def test_a_page_goes_on_after_5_s_without_a_network(page):
-    """NiceGUI would load it anew after three."""
-    page.evaluate("window.same = true; window.socket.disconnect()")
-    time.sleep(5)
-    page.evaluate("window.socket.connect()")
-    page.wait_for_function("window.socket.connected")
+    """NiceGUI would load it anew after three, and ask for what was typed once more."""
+    page.get_by_label("Seed").fill("11")
+    page.evaluate(
+        """() => {
+          window.same = true;
+          window.socket.io.reconnectionDelay(5000);
+          window.socket.io.randomizationFactor(0);
+          window.socket.io.engine.close();
+        }"""
+    )
+    page.wait_for_function("!window.socket.connected")
+    page.wait_for_function("window.socket.connected && window.did_handshake")
     time.sleep(0.3)
-    assert page.evaluate("window.same")
+    assert (page.evaluate("window.same"), page.get_by_label("Seed").input_value()) == (True, "11")
 
 
 def test_silence_of_the_station_is_said_and_ends_with_its_next_word(page, station):

@@ -138,7 +138,7 @@ def picture_of(page, visible, path):
     return np.asarray(Image.open(path).convert("RGB").resize((960, 540))).astype(int)
 
 
-MEASURE = """async (seconds) => {
+MEASURE = """() => {
   const root = document.querySelector(".st-station"), delays = [], shown = [];
   let frames = 0, pressed = null;
   addEventListener("keydown", (event) => { pressed ??= event.timeStamp; }, true);
@@ -153,8 +153,7 @@ MEASURE = """async (seconds) => {
     pressed = null;
   });
   const started = performance.now();
-  await new Promise((done) => setTimeout(done, 1000 * seconds));
-  return { delays, shown, rate: (1000 * frames) / (performance.now() - started) };
+  return () => ({ delays, shown, rate: (1000 * frames) / (performance.now() - started) });
 }"""
 
 
@@ -170,11 +169,10 @@ def test_time_from_key_to_drawn_scene(browser, tmp_path, size):
         page.evaluate(f"{STATION}.panel = false")
         page.get_by_role("button", name="Start").click()
         says(page, "You drive")
-        page.evaluate(f"window.measured = ({MEASURE})(8)")
-        for _ in range(40):
+        page.evaluate(f"window.measured = ({MEASURE})()")
+        while len((measured := page.evaluate("window.measured()"))["shown"]) < 40:
             page.keyboard.press("KeyX", delay=60)
             time.sleep(0.11)
-        measured = page.evaluate("window.measured")
         shares = page.evaluate(f"[{STATION}.state.realTimeFactor, {STATION}.view.ratio]")
     drawn, shown = (np.percentile(measured[name], [50, 95]) for name in ("delays", "shown"))
     sys.stdout.write(
@@ -183,5 +181,4 @@ def test_time_from_key_to_drawn_scene(browser, tmp_path, size):
         f"{shown[0]:.0f} ms, 95 % {shown[1]:.0f} ms; {measured['rate']:.1f} frames a second; "
         f"real-time factor {shares[0]:.2f}\n"
     )
-    assert len(measured["shown"]) > 20
     assert all(0 < at <= seen for at, seen in zip(measured["delays"], measured["shown"], strict=True))

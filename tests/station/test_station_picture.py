@@ -9,9 +9,9 @@ from test_station_page import STATION, open_page  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def page(browser, tmp_path_factory):
+def page(running_browser, tmp_path_factory):
     station = FakeStation(tmp_path_factory.mktemp("station"), course="parcours")
-    page = open_page(browser, station)
+    page = open_page(running_browser, station)
     page.wait_for_function(f"{STATION}.view.course && {STATION}.state")
     yield page
     assert not page.complaints

@@ -13,11 +13,17 @@ import nicegui.elements.scene  # noqa: F401  # Makes the ES module `nicegui-scen
 from nicegui import ui
 from nicegui.element import Element
 
+from segtrack.language import Language
 from segtrack.station.bindings import bindings
 
 _FOLDER = Path(__file__).parent
 _STYLE = _FOLDER / "station.css"
 _WORDS = json.loads((_FOLDER / "words.json").read_text(encoding="utf-8"))
+
+
+def spoken(tag: str) -> Language:
+    """Return a language with the words of the page."""
+    return Language(tag, _WORDS)
 
 
 class StationView(Element, component="js/station.js", esm={"segtrack-station": "js"}):

@@ -170,8 +170,8 @@ async def _close(socket: WebSocket, code: int, reason: str) -> None:
         await socket.close(code, reason.encode()[:_MAX_REASON].decode(errors="ignore"))
 
 
-LOST = 60.0
-"""Time for which the page of a lost connection is kept, which a browser that comes back goes on with [s]."""
+PAGE_KEPT = 60.0
+"""Time for which NiceGUI keeps a page without a connection, for a browser that comes back [s]."""
 STATE_RATE = 30.0
 """Largest rate of states to a client [1/s]."""
 
@@ -207,7 +207,7 @@ def create_app(
     app.include_router(report_routes(hub.library))
     app.include_router(class_routes(hub))
 
-    @ui.page("/", reconnect_timeout=LOST)
+    @ui.page("/", reconnect_timeout=PAGE_KEPT)
     def page() -> None:
         build_page()
 

@@ -19,6 +19,7 @@ from segtrack.description import VehicleDescription, bundled_vehicles, load_vehi
 from segtrack.engine.track_models import EngineName, track_model_names
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, SegtrackError, UnknownNameError
 from segtrack.files import check_writable
+from segtrack.language import ENGLISH, Language
 from segtrack.recording.setup import DriveSetup
 from segtrack.scoring import Result, ScoringSettings, report_csv, report_html
 from segtrack.scoring.syllabus import FIRST_SYLLABUS, Exercise, load_syllabus
@@ -150,8 +151,8 @@ class Library:
         known = operator is not None and operator in self.records.operators()
         return f"{REPORTS}/{quote(operator or '', safe='')}" if known else REPORTS
 
-    def report(self, operator: str, kind: Literal["html", "csv"]) -> str:
-        """Return the report of an operator.
+    def report(self, operator: str, kind: Literal["html", "csv"], language: Language = ENGLISH) -> str:
+        """Return the report of an operator; a table has the same names in all languages.
 
         Raises:
             SegtrackError: There is no such operator, or the record cannot be read.
@@ -159,7 +160,7 @@ class Library:
         written = datetime.now().isoformat(sep=" ", timespec="minutes")
         if kind == "csv":
             return report_csv(self.records, operator, ScoringSettings())
-        return report_html(self.records, operator, ScoringSettings(), written)
+        return report_html(self.records, operator, ScoringSettings(), written, language)
 
 
 def _compact(path: Path) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Header, Response
 from fastapi.responses import HTMLResponse
 
 from segtrack.errors import SegtrackError
+from segtrack.language import Language, preferred_language
 from segtrack.scoring.class_report import class_csv, class_html, class_pdf, class_rows
 from segtrack.scoring.report import reports_html
+from segtrack.station.page import spoken
 from segtrack.station.web.catalogue import REPORTS, Library
 from segtrack.station.web.hub import Hub
 
@@ -21,18 +23,26 @@ _REFRESH = "10"
 """Time after which a browser loads the page of the class again [s]."""
 
 
+def _chosen(language: str | None = None, accept_language: Annotated[str | None, Header()] = None) -> Language:
+    """Return the language of a request: that of its query, or else the browser's."""
+    return spoken(preferred_language(language, accept_language))
+
+
+_Chosen = Annotated[Language, Depends(_chosen)]
+
+
 def report_routes(library: Library) -> APIRouter:
     """Create the routes of a list of operators, and of each one's report as HTML and CSV."""
     router = APIRouter(prefix=REPORTS)
 
     @router.get("", response_class=HTMLResponse)
-    def operators() -> str:
+    def operators(language: _Chosen) -> str:
         links = [(name, library.report_link(name)) for name in library.records.operators()]
-        return reports_html(links, _now())
+        return reports_html(links, _now(), language)
 
     @router.get("/{operator}")
-    def report(operator: str) -> Response:
-        return _answer(library, lambda: HTMLResponse(library.report(operator, "html")))
+    def report(operator: str, language: _Chosen) -> Response:
+        return _answer(library, lambda: HTMLResponse(library.report(operator, "html", language)))
 
     @router.get("/{operator}/csv")
     def table(operator: str) -> Response:
@@ -56,12 +66,12 @@ def class_routes(hub: Hub) -> APIRouter:
         return {"people": people, "driver": driver, "trial": trial, "report": REPORTS, "table": CLASS}
 
     @router.get(CLASS)
-    async def page() -> Response:
+    async def page(language: _Chosen) -> Response:
         now = live()  # Who is here is read where it changes, in the loop; files are read beside it.
 
         def make() -> Response:
             rows = class_rows(classroom.records, classroom.syllabus)
-            text = class_html(rows, classroom.syllabus, _now(), now)
+            text = class_html(rows, classroom.syllabus, _now(), now, language)
             return HTMLResponse(text, headers={"Refresh": _REFRESH})
 
         return await asyncio.to_thread(_answer, library, make)
@@ -75,10 +85,11 @@ def class_routes(hub: Hub) -> APIRouter:
         return _answer(library, make)
 
     @router.get(f"{CLASS}.pdf")
-    def document() -> Response:
+    def document(language: _Chosen) -> Response:
         def make() -> Response:
             rows = class_rows(classroom.records, classroom.syllabus)
-            return Response(class_pdf(rows, classroom.syllabus, _now()), media_type="application/pdf")
+            pdf = class_pdf(rows, classroom.syllabus, _now(), language)
+            return Response(pdf, media_type="application/pdf")
 
         return _answer(library, make)
 

@@ -9,7 +9,8 @@ const NOTHING = new Set();
 const STOP = "Space"; // Stops for who does not drive; a driver's keys are mapped by the station.
 export const SOUND_KEY = "KeyM"; // The page's own, as no action of the vehicle is
 const TYPED_INTO = "input, textarea, select, [contenteditable], [role=listbox], [role=slider]";
-const WRITTEN_INTO = "input:not([role=combobox]), textarea"; // What somebody went on to on a busy machine keeps the focus
+const WRITTEN_INTO = "input:not([role=combobox]), textarea";
+const CHOSEN_FROM = ".q-field, .q-menu, .st-entry"; // A click in one of these may begin something
 const SCROLLING = /^(Arrow|Page|Home|End|Space)/;
 
 export class Inputs {
@@ -127,12 +128,19 @@ export class Inputs {
   }
 }
 
-/** Take the focus from what was clicked or entered: keys drive again, and Space is the emergency stop. */
+/**
+ * Take the focus from what was clicked, entered or left: keys drive again, and Space is the emergency stop. A field that somebody
+ * has gone on to since, while a busy browser did other things, keeps it.
+ */
 function blurIfDone({ type, target, code }) {
-  const clicked = type === "click" && target.closest("button, [role=tab], [role=option]");
-  const entered = code === "Enter" && target.closest("input:not([aria-expanded=true])");
-  if (clicked) setTimeout(() => document.activeElement.matches(WRITTEN_INTO) || document.activeElement.blur());
-  else if (entered) setTimeout(() => entered.blur());
+  const clicked = type === "click" && (target.closest("button, [role=tab], [role=option]") || !target.closest(CHOSEN_FROM));
+  const entered = (code === "Enter" && target.closest("input:not([aria-expanded=true])")) || code === "Escape";
+  if (!clicked && !entered) return;
+  const before = document.activeElement;
+  setTimeout(() => {
+    const now = document.activeElement;
+    if (now === before || !now.matches(WRITTEN_INTO)) now.blur();
+  });
 }
 
 /** Whether the command key is held: macOS then tells of no other key's release. */

@@ -22,6 +22,9 @@ export function chooseLanguage(language) {
 
 export const language = () => shown.language;
 
+/** The link of a report in the language that is shown. */
+export const inLanguage = (link) => `${link}?language=${shown.language}`;
+
 /**
  * English words in the language that is shown.
  *

@@ -30,7 +30,7 @@ const MOVED = 0.5; // Of an axis from its rest
 const STILL = 0.25;
 const HELD = 4; // Readings for which something is held until it is believed
 const BEYOND = 1.2; // A hat rests outside of what axes reach
-const ALIKE = 0.1; // Of a hat's values in one direction
+const ALIKE = 0.1; // Of an axis' values, for it to stand still
 const keyOf = ({ id }) => `segtrack-pad-${id}`;
 
 /** The map that was kept for a pad; null for none, or one that is damaged. */
@@ -79,6 +79,8 @@ function isPressed(pad, source) {
   return isHat ? Math.abs(pad.axes[source.axis] - source.reach) < ALIKE : deflection(pad, source) > MOVED;
 }
 
+const isSame = (one, other) => one.axis === other.axis && one.button === other.button;
+
 /** Finds a pad's map: shown one function after another, it takes what is moved or pressed for each. */
 export class Mapper {
   /** @param {Gamepad} pad At rest. */
@@ -103,9 +105,14 @@ export class Mapper {
     return this.map.length >= DRIVING;
   }
 
-  /** Whether what is held has been believed, and may be let go. */
+  /** Whether what is held is believed, and may be let go. */
   get isFound() {
-    return this.held >= HELD;
+    return this.held >= HELD && !this.isTaken(this.found);
+  }
+
+  /** Whether what is held is another function's already. */
+  get isOthers() {
+    return this.held >= HELD && this.isTaken(this.found);
   }
 
   skip() {
@@ -113,16 +120,19 @@ export class Mapper {
     Object.assign(this, { found: null, held: 0 });
   }
 
-  /** Look at the pad: what is held is taken once it is let go. */
+  /** Look at the pad: what is held, and moves no farther, is taken once it is let go. */
   look(pad) {
     if (!this.wanted) return;
     const source = this.moved(pad);
-    if (source && (!this.found || source.axis === this.found.axis)) {
-      this.held++;
-      if (!this.found || Math.abs(source.reach - source.rest) > Math.abs(this.found.reach - this.found.rest)) this.found = source;
-    } else if (!source && this.found && this.atRest(pad)) {
-      if (this.isFound && !this.isTaken(this.found)) this.map.push(this.found);
+    if (this.found && this.atRest(pad)) {
+      if (this.isFound) this.map.push(this.found);
       Object.assign(this, { found: null, held: 0 });
+    } else if (source && (!this.found || (this.held < HELD && !isSame(source, this.found)))) {
+      Object.assign(this, { found: source, held: 1 });
+    } else if (source && isSame(source, this.found)) {
+      const grown = Math.abs(source.reach - source.rest) - Math.abs(this.found.reach - this.found.rest);
+      this.held = grown > ALIKE ? 1 : this.held + 1;
+      if (grown > 0) this.found = source;
     }
   }
 

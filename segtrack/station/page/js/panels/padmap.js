@@ -22,10 +22,11 @@ export const PadPanel = {
         <q-btn outline no-caps :label="t('Map the gamepad')" :disable="!name" @click="begin"/>
         <q-btn v-if="isMapped" outline no-caps :label="t('Forget its map')" @click="forget"/>
       </div>
+      <p v-if="name && !wanted" class="st-hint">{{ t('Move each stick and trigger once before: some read wrong until then.') }}</p>
       <div v-if="name" class="st-bars"><meter v-for="(value, i) in axes" :key="i" min="-1" max="1" :value="value"
         :aria-label="t('axis {number}', { number: i + 1 })"></meter></div>
     </div>`,
-  data: () => ({ name: "", axes: [], wanted: null, maySkip: false, mayEnd: false, isFound: false, isMapped: false }),
+  data: () => ({ name: "", axes: [], wanted: null, maySkip: false, mayEnd: false, isFound: false, isOthers: false, isMapped: false }),
   created() {
     this.mapper = null;
   },
@@ -39,7 +40,8 @@ export const PadPanel = {
   },
   computed: {
     task() {
-      if (this.isFound) return "Let go of {what}";
+      if (this.isFound) return "Let go: {what}";
+      if (this.isOthers) return "That is another one already: let go";
       return this.wanted.axis === undefined ? "Press {what}, and let go" : "Move the {what}, and let go";
     },
   },
@@ -56,8 +58,8 @@ export const PadPanel = {
       if (!this.wanted) this.end(true);
     },
     ask() {
-      const { wanted, maySkip, mayEnd, isFound } = this.mapper;
-      Object.assign(this, { wanted, maySkip, mayEnd, isFound });
+      const { wanted, maySkip, mayEnd, isFound, isOthers } = this.mapper;
+      Object.assign(this, { wanted, maySkip, mayEnd, isFound, isOthers });
     },
     begin() {
       this.mapper = new Mapper(this.pad.pad);

@@ -1,6 +1,6 @@
 /** The panel of the clients, and their degraded links. */
 
-import { t } from "../language.js";
+import { inLanguage, t } from "../language.js";
 import { SELECT, numberOr } from "./fields.js";
 
 const LINK = [
@@ -20,7 +20,7 @@ export const InstructorPanel = {
     <div class="st-form">
       <q-input dense outlined :model-value="name" :label="t('Your name')" maxlength="40" debounce="600"
         @update:model-value="(name) => name.trim() && $emit('name', name.trim())"/>
-      <a href="station/class" target="_blank" rel="noopener">{{ t('The class: who has passed what') }}</a>
+      <a :href="inLanguage('station/class')" target="_blank" rel="noopener">{{ t('The class: who has passed what') }}</a>
       <table class="st-events"><thead><tr><th>{{ t('client') }}</th><th>{{ t('role') }}</th><th></th></tr></thead><tbody>
         <tr v-for="other in status.clients" :key="other.id">
           <td>{{ other.name }}{{ other.id === client ? " " + t('(you)') : "" }}</td>
@@ -93,6 +93,7 @@ export const InstructorPanel = {
     },
   },
   methods: {
+    inLanguage,
     t,
     ask(action, to = null) {
       this.$emit("send", { type: "request", action, to });

@@ -1,6 +1,6 @@
 /** The panel of the trial. */
 
-import { t, told } from "../language.js";
+import { inLanguage, t, told } from "../language.js";
 import { SELECT } from "./fields.js";
 
 export const TrialPanel = {
@@ -35,7 +35,7 @@ export const TrialPanel = {
       <q-select ${SELECT} :model-value="ghost" :options="ghosts" :label="t('Ghost: a recorded run')"
         :disable="!mayChange" @update:model-value="(recording) => $emit('send', { type: 'ghost', recording })"/>
       <q-btn outline no-caps :label="t('Make the report')" @click="$emit('send', { type: 'report' })"/>
-      <a v-if="report" :href="report" target="_blank" rel="noopener">{{ t('Open the report') }}</a>
+      <a v-if="report" :href="inLanguage(report)" target="_blank" rel="noopener">{{ t('Open the report') }}</a>
     </div>`,
   data() {
     return { repetitions: this.trial?.repetitions ?? 10 };
@@ -57,6 +57,7 @@ export const TrialPanel = {
     },
   },
   methods: {
+    inLanguage,
     t,
     told,
     ask(action) {
