@@ -39,7 +39,9 @@ export class Inputs {
       if (event.code === SOUND_KEY && !event.repeat && !isTypedInto(event.target) && !event.ctrlKey) this.onSound();
     });
     on(window, ["keyup"], (event) => this.keyUp(event));
-    on(document, ["click", "keyup"], blurIfDone);
+    for (const name of ["click", "keyup"]) { // A menu that Escape closes keeps it for itself.
+      document.addEventListener(name, blurIfDone, { signal: this.listening.signal, capture: true });
+    }
     on(window, ["blur", "focus", "pagehide"], () => this.neutral());
     on(document, ["visibilitychange"], () => this.neutral());
     on(document, ["focusin"], ({ target }) => isTypedInto(target) && this.neutral());
