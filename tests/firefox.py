@@ -141,10 +141,18 @@ class Page:
 
     def click(self, role: str, name: str) -> None:
         """Click on the only one, once it is there."""
-        until(lambda: len(self.nodes(role, name)) == 1)
-        origin = {"type": "element", "element": self.nodes(role, name)[0]}
-        move = {"type": "pointerMove", "x": 0, "y": 0, "origin": origin}
-        self.point(move, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
+        until(lambda: self._has_clicked(role, name))
+
+    def _has_clicked(self, role: str, name: str) -> bool:
+        nodes = self.nodes(role, name)
+        if len(nodes) != 1:
+            return False
+        move = {"type": "pointerMove", "x": 0, "y": 0, "origin": {"type": "element", "element": nodes[0]}}
+        try:
+            self.point(move, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
+        except RefusedError:  # It went away meanwhile.
+            return False
+        return True
 
     def point(self, *actions: dict[str, Any], kind: str = "mouse") -> None:
         """Move, press and lift a mouse, or a finger: a touch."""

@@ -62,7 +62,7 @@ def display():
 
 @pytest.mark.skipif(shutil.which("Xvfb") is None, reason="there is no virtual display")
 @pytest.mark.slow
-@pytest.mark.parametrize("name", IDS[::3])
+@pytest.mark.parametrize("name", IDS[::9])
 def test_gymnasiums_checker_finds_nothing_with_a_window(name):
     """The window is one for all tasks, and the checker loads PyBullet's a dozen times."""
     with display() as number:
