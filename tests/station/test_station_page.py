@@ -174,6 +174,18 @@ def test_a_field_that_is_gone_on_to_from_a_menu_keeps_the_focus(page):
     assert has_it
 
 
+def test_a_field_that_is_clicked_is_typed_into(browser, station, page):
+    """One of Quasar's, and a plain one of the table of links."""
+    instructor = open_page(browser, station, role="instructor")
+    for tab, label in (("Setup", "Seed"), ("People", "picture delay [ms]")):
+        instructor.get_by_role("tab", name=tab).click()
+        field = instructor.get_by_label(label)
+        field.click()
+        instructor.wait_for_timeout(50)  # In which the focus would be taken.
+        instructor.keyboard.type("7")
+        assert "7" in field.input_value()
+
+
 def test_a_key_that_is_held_while_a_field_gets_the_focus_is_let_go(page, station):
     page.keyboard.down("KeyW")
     until(lambda: station.controls.keys == ("KeyW",))

@@ -10,7 +10,7 @@ const STOP = "Space"; // Stops for who does not drive; a driver's keys are mappe
 export const SOUND_KEY = "KeyM"; // The page's own, as no action of the vehicle is
 const TYPED_INTO = "input, textarea, select, [contenteditable], [role=listbox], [role=slider]";
 const WRITTEN_INTO = "input:not([role=combobox]), textarea";
-const CHOSEN_FROM = ".q-field, .q-menu, .st-entry"; // A click in one of these may begin something
+const BEGUN_BY_CLICK = "input, textarea, select, .q-field, .q-menu, .st-entry"; // What is typed or chosen there
 const SCROLLING = /^(Arrow|Page|Home|End|Space)/;
 
 export class Inputs {
@@ -135,7 +135,7 @@ export class Inputs {
  * has gone on to since, while a busy browser did other things, keeps it.
  */
 function blurIfDone({ type, target, code }) {
-  const clicked = type === "click" && (target.closest("button, [role=tab], [role=option]") || !target.closest(CHOSEN_FROM));
+  const clicked = type === "click" && (target.closest("button, [role=tab], [role=option]") || !target.closest(BEGUN_BY_CLICK));
   const entered = (code === "Enter" && target.closest("input:not([aria-expanded=true])")) || code === "Escape";
   if (!clicked && !entered) return;
   const before = document.activeElement;
