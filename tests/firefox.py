@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -69,6 +70,10 @@ NOTHING_DRAWN = """() => {
     return kind === "webgl2" ? new Proxy({}, { get }) : real.call(this, kind, ...more);
   };
 }"""
+
+
+GONE = re.compile("no such (node|element)|stale element")
+"""How it refuses to act on what went away meanwhile."""
 
 
 class RefusedError(AssertionError):
@@ -150,7 +155,10 @@ class Page:
         move = {"type": "pointerMove", "x": 0, "y": 0, "origin": {"type": "element", "element": nodes[0]}}
         try:
             self.point(move, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
-        except RefusedError:  # It went away meanwhile.
+        except RefusedError as refused:
+            if not GONE.search(str(refused)):
+                raise
+            self.send("input.releaseActions")
             return False
         return True
 

@@ -19,6 +19,11 @@ from segtrack.scoring.settings import SOURCES, ScoringSettings
 
 OUTCOME_COLOURS: dict[TrialOutcome, str] = {"passed": "#009e73", "failed": "#d55e00", "abandoned": "#7f7f7f"}
 """Colours that most eyes tell apart (Okabe and Ito)."""
+_OUTCOME_WORDS: dict[TrialOutcome, str] = {
+    "passed": "passed",
+    "failed": "not passed",
+    "abandoned": "abandoned",
+}
 _COMPLETED, _FAULT, _EXPERT = "#0072b2", "#d55e00", "#cc79a7"
 _SIZE = (6.4, 2.4)
 """Width and height [inch]."""
@@ -45,7 +50,7 @@ def rate_chart(
     for outcome, colour in OUTCOME_COLOURS.items():
         mine = [(i, result.rate) for i, result in enumerate(results, 1) if result.outcome == outcome]
         if mine:
-            axes.scatter(*zip(*mine, strict=True), color=colour, label=t(outcome), zorder=2)
+            axes.scatter(*zip(*mine, strict=True), color=colour, label=t(_OUTCOME_WORDS[outcome]), zorder=2)
     if expert_rate is not None:
         axes.axhline(expert_rate, color=_EXPERT, label=t("expert"))
         axes.axhline(
@@ -173,6 +178,7 @@ def report_html(
         "book": book,
         "groups": _groups(records, book, settings, language),
         "settings": settings,
+        "outcomes": _OUTCOME_WORDS,
         "sources": [
             (name, _format_setting(getattr(settings, name), language), source)
             for name, source in SOURCES.items()

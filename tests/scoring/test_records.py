@@ -212,7 +212,7 @@ def test_charts_name_what_they_show():
     assert "not credited" not in words(repetition_chart(clean))
     assert {"completed", "not credited"} <= words(repetition_chart(faulty))
     alone = words(rate_chart([clean, faulty], None, 0.8))
-    assert {"passed", "failed", "trial", "rate [1/min]"} <= alone
+    assert {"passed", "not passed", "trial", "rate [1/min]"} <= alone
     assert not {"abandoned", "expert"} & alone
     assert {"expert", "80% of the expert"} <= words(rate_chart([clean], 5.0, 0.8))
 

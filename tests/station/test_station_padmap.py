@@ -181,33 +181,45 @@ def test_what_is_held_is_told_once_it_stands_still_and_is_nobody_elses(browser, 
     page = open_page(browser, station)
     found = page.evaluate(
         """async () => {
-          const { Mapper } = await import("segtrack-station/padmap.js");
-          const pad = (x, y = 0) => ({ id: "p", axes: [x, y], buttons: [] });
-          const mapper = new Mapper(pad(0));
+          const { FUNCTIONS, Mapper } = await import("segtrack-station/padmap.js");
+          const pad = ([x, y = 0, hat = 3], ...held) =>
+            ({ id: "p", axes: [x, y, hat], buttons: [0, 1, 2].map((i) => ({ pressed: held.includes(i) })) });
+          const mapper = new Mapper(pad([0]));
           const told = [];
           const read = (...each) => {
-            for (const axes of each) mapper.look(pad(...axes));
-            told.push([mapper.isFound, mapper.isOthers, mapper.map.map(({ axis, reach }) => [axis, reach])]);
+            for (const held of each) mapper.look(pad(...held));
+            const named = ({ axis, reach, button }) => [axis ?? "button", reach ?? button];
+            told.push([mapper.isFound, mapper.isOthers, mapper.map.filter(Boolean).map(named)]);
           };
-          read([0.6], [0.8], [1], [1], [1]); // It has moved until just now
-          read([1]);
-          read([0.6, 0.8], [0]); // A side of the way back
-          read([1], [1], [1], [1]);
-          read([0]);
-          read([0.6], [0.2, 1], [0, 1], [0, 1], [0, 1]); // Not what was meant first
-          read([0]);
+          const x = (...values) => values.map((value) => [[value]]);
+          read(...x(0.55, 0.64, 0.73, 0.82, 0.91, 1, 1)); // It has moved until just now
+          read(...x(1));
+          read([[0.6, 0.8]], [[0]]); // A side of the way back
+          read([[0.6, 0.55]], [[-1, 1]], [[-1, 1]], [[-1, 1]], [[-1, 1]]); // Askew
+          read([[0]]);
+          while (mapper.wanted.name !== "A") mapper.map.push(null);
+          const button = [[0], 1];
+          read(button, button, button, button, [[0]]);
+          read(button, button, button, button);
+          read([[0]]);
+          while (mapper.wanted.name !== "D-pad up") mapper.map.push(null);
+          read([[0, 0, -0.7]], ...Array(4).fill([[0, 0, -0.4]])); // Up and right, then right alone
+          read([[0, 0, -0.7]], [[0, 0, 3]]);
           return told;
         }"""
     )
-    first, second = [0, 1], [1, 1]
+    first, second, button, hat = [0, 1], [1, 1], ["button", 1], [2, -0.4]
     assert found == [
         [False, False, []],
         [True, False, []],
         [False, False, [first]],
-        [False, True, [first]],
-        [False, False, [first]],
         [True, False, [first]],
         [False, False, [first, second]],
+        [False, False, [first, second, button]],
+        [False, True, [first, second, button]],
+        [False, False, [first, second, button]],
+        [True, False, [first, second, button]],
+        [False, False, [first, second, button, hat]],
     ]
 
 

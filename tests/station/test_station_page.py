@@ -186,6 +186,39 @@ def test_a_field_that_is_clicked_is_typed_into(browser, station, page):
         assert "7" in field.input_value()
 
 
+def test_text_that_is_marked_beyond_its_field_is_typed_over(page):
+    """The pointer goes down in the field, and up beside it."""
+    field = page.get_by_label("Seed")
+    field.fill("345")
+    box = field.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 40, box["y"] - 60, steps=4)
+    page.mouse.up()
+    page.wait_for_timeout(50)  # In which the focus would be taken.
+    page.keyboard.type("7")
+    assert "7" in field.input_value()
+
+
+def test_a_key_of_an_input_method_ends_nothing(page):
+    """Enter takes a word and Escape leaves it; the key comes up when the word is there."""
+    page.get_by_label("Seed").focus()
+    kept = page.evaluate(
+        """async () => {
+          const field = document.activeElement, kept = [];
+          for (const [code, isComposing] of [["Enter", true], ["Escape", true], ["Enter", false]]) {
+            const press = { code, bubbles: true };
+            field.dispatchEvent(new KeyboardEvent("keydown", { ...press, isComposing }));
+            field.dispatchEvent(new KeyboardEvent("keyup", press));
+            await new Promise((later) => setTimeout(later, 50));
+            kept.push(document.activeElement === field);
+          }
+          return kept;
+        }"""
+    )
+    assert kept == [True, True, False]
+
+
 def test_a_key_that_is_held_while_a_field_gets_the_focus_is_let_go(page, station):
     page.keyboard.down("KeyW")
     until(lambda: station.controls.keys == ("KeyW",))

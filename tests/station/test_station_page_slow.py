@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
+from browser import PATIENCE  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from test_station_page import LAPTOP, STATION, TABLET, open_page, says  # noqa: E402
 
@@ -170,7 +171,9 @@ def test_time_from_key_to_drawn_scene(browser, tmp_path, size):
         page.get_by_role("button", name="Start").click()
         says(page, "You drive")
         page.evaluate(f"window.measured = ({MEASURE})()")
+        end = time.monotonic() + PATIENCE
         while len((measured := page.evaluate("window.measured()"))["shown"]) < 40:
+            assert time.monotonic() < end, measured
             page.keyboard.press("KeyX", delay=60)
             time.sleep(0.11)
         shares = page.evaluate(f"[{STATION}.state.realTimeFactor, {STATION}.view.ratio]")

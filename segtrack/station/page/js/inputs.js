@@ -1,5 +1,6 @@
 /** What the operator holds down: keys, a gamepad, touch sticks. What it means is decided by the station. */
 
+import { takeFocus } from "./focus.js";
 import { Pad } from "./pad.js";
 import { ptzOrder } from "./ptz.js";
 
@@ -9,8 +10,6 @@ const NOTHING = new Set();
 const STOP = "Space"; // Stops for who does not drive; a driver's keys are mapped by the station.
 export const SOUND_KEY = "KeyM"; // The page's own, as no action of the vehicle is
 const TYPED_INTO = "input, textarea, select, [contenteditable], [role=listbox], [role=slider]";
-const WRITTEN_INTO = "input:not([role=combobox]), textarea";
-const BEGUN_BY_CLICK = "input, textarea, select, .q-field, .q-menu, .st-entry"; // What is typed or chosen there
 const SCROLLING = /^(Arrow|Page|Home|End|Space)/;
 
 export class Inputs {
@@ -39,9 +38,7 @@ export class Inputs {
       if (event.code === SOUND_KEY && !event.repeat && !isTypedInto(event.target) && !event.ctrlKey) this.onSound();
     });
     on(window, ["keyup"], (event) => this.keyUp(event));
-    for (const name of ["click", "keyup"]) { // A menu that Escape closes keeps it for itself.
-      document.addEventListener(name, blurIfDone, { signal: this.listening.signal, capture: true });
-    }
+    takeFocus(this.listening.signal);
     on(window, ["blur", "focus", "pagehide"], () => this.neutral());
     on(document, ["visibilitychange"], () => this.neutral());
     on(document, ["focusin"], ({ target }) => isTypedInto(target) && this.neutral());
@@ -128,21 +125,6 @@ export class Inputs {
     clearInterval(this.timer);
     this.listening.abort();
   }
-}
-
-/**
- * Take the focus from what was clicked, entered or left: keys drive again, and Space is the emergency stop. A field that somebody
- * has gone on to since, while a busy browser did other things, keeps it.
- */
-function blurIfDone({ type, target, code }) {
-  const clicked = type === "click" && (target.closest("button, [role=tab], [role=option]") || !target.closest(BEGUN_BY_CLICK));
-  const entered = (code === "Enter" && target.closest("input:not([aria-expanded=true])")) || code === "Escape";
-  if (!clicked && !entered) return;
-  const before = document.activeElement;
-  setTimeout(() => {
-    const now = document.activeElement;
-    if (now === before || !now.matches(WRITTEN_INTO)) now.blur();
-  });
 }
 
 /** Whether the command key is held: macOS then tells of no other key's release. */

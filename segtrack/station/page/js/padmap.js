@@ -75,11 +75,12 @@ const deflection = (pad, { axis, rest, reach }) => ((pad.axes[axis] ?? rest) - r
 
 function isPressed(pad, source) {
   if (source.button !== undefined) return pad.buttons[source.button]?.pressed ?? false;
-  const isHat = Math.abs(source.rest) > BEYOND;
-  return isHat ? Math.abs(pad.axes[source.axis] - source.reach) < ALIKE : deflection(pad, source) > MOVED;
+  return isHat(source) ? Math.abs(pad.axes[source.axis] - source.reach) < ALIKE : deflection(pad, source) > MOVED;
 }
 
 const isSame = (one, other) => one.axis === other.axis && one.button === other.button;
+const isHat = ({ rest }) => Math.abs(rest) > BEYOND;
+const travel = ({ rest, reach }) => Math.abs(reach - rest);
 
 /** Finds a pad's map: shown one function after another, it takes what is moved or pressed for each. */
 export class Mapper {
@@ -120,32 +121,40 @@ export class Mapper {
     Object.assign(this, { found: null, held: 0 });
   }
 
-  /** Look at the pad: what is held, and moves no farther, is taken once it is let go. */
+  /** Look at the pad: what is held, and stands still, is taken once it is let go. */
   look(pad) {
     if (!this.wanted) return;
     const source = this.moved(pad);
     if (this.found && this.atRest(pad)) {
       if (this.isFound) this.map.push(this.found);
       Object.assign(this, { found: null, held: 0 });
-    } else if (source && (!this.found || (this.held < HELD && !isSame(source, this.found)))) {
+    } else if (source && this.begins(source)) {
       Object.assign(this, { found: source, held: 1 });
     } else if (source && isSame(source, this.found)) {
-      const grown = Math.abs(source.reach - source.rest) - Math.abs(this.found.reach - this.found.rest);
-      this.held = grown > ALIKE ? 1 : this.held + 1;
-      if (grown > 0) this.found = source;
+      this.held++;
+      if (this.held >= HELD && !isHat(source) && travel(source) > travel(this.found)) this.found = source;
     }
   }
 
-  /** What is moved farthest from its rest, or pressed; null for nothing. A stick has its axes alone, a button none of a stick's. */
+  /** Whether something else is held, or the same elsewhere; what is believed, only farther away, for it passes others on its way back. */
+  begins(source) {
+    const { found } = this;
+    if (!found) return true;
+    const isElsewhere = !isSame(source, found) || Math.abs(source.reach - found.reach) > ALIKE;
+    if (this.held < HELD) return isElsewhere;
+    return isSame(source, found) && isElsewhere && !isHat(source) && travel(source) > travel(found);
+  }
+
+  /** What is moved farthest from its rest, or pressed; null for nothing. An axis of a stick is nothing else's. */
   moved(pad) {
     const pressed = pad.buttons.findIndex((button) => button.pressed);
     if (this.wanted.button !== undefined && pressed >= 0) return { button: pressed };
     const far = pad.axes.map((value, axis) => ({ axis, rest: this.rest[axis], reach: value }));
     const sticks = this.map.filter((source, i) => source && FUNCTIONS[i].axis !== undefined).map(({ axis }) => axis);
     const isStick = this.wanted.axis !== undefined;
-    const mayBe = far.filter(({ axis, rest }) => (isStick ? Math.abs(rest) <= BEYOND : !sticks.includes(axis)));
-    const [first] = mayBe.sort((one, other) => Math.abs(other.reach - other.rest) - Math.abs(one.reach - one.rest));
-    return first && Math.abs(first.reach - first.rest) > MOVED ? first : null;
+    const mayBe = far.filter((source) => !sticks.includes(source.axis) && !(isStick && isHat(source)));
+    const [first] = mayBe.sort((one, other) => travel(other) - travel(one));
+    return first && travel(first) > MOVED ? first : null;
   }
 
   atRest(pad) {
@@ -159,7 +168,7 @@ export class Mapper {
       if (source === null) return false;
       if (found.button !== undefined) return source.button === found.button;
       return source.axis === found.axis && Math.sign(source.reach - source.rest) === Math.sign(found.reach - found.rest) &&
-        !(Math.abs(found.rest) > BEYOND && Math.abs(source.reach - found.reach) > ALIKE);
+        !(isHat(found) && Math.abs(source.reach - found.reach) > ALIKE);
     });
   }
 }
