@@ -42,6 +42,7 @@ def open_page(browser, station, role="driver", in_real_time=False, **options):
     page.on("console", lambda m: page.complaints.append(m.text) if m.type == "error" else None)
     page.goto(f"{station.url}/?role={role}&name=page")
     page.wait_for_function("document.querySelector('.st-hud [data-hud=time]')?.textContent")
+    page.wait_for_function(f"!{STATION}.view.resized")  # Drawn once, in the size that the page has.
     if not in_real_time:
         page.evaluate(f"{STATION}.view.adapt = () => null")  # It would be drawn coarser.
     return page
