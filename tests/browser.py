@@ -63,9 +63,9 @@ def chromium() -> Iterator[sync_api.Browser]:
             browser.close()
 
 
-def until(condition: Callable[[], object], seconds: float = PATIENCE) -> None:
+def until(condition: Callable[[], object]) -> None:
     """Wait until a condition holds."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.01)

@@ -50,6 +50,8 @@ PREFERENCES: dict[str, Any] = {
 KEYS = {"Space": " ", "Enter": "\ue006", "ArrowUp": "\ue013", "ArrowDown": "\ue015"}
 """Keys as WebDriver names them, by their codes; others are what they type."""
 LAPTOP = {"width": 1280, "height": 720}
+GONE = re.compile("no such (node|element)|stale element")
+"""How it refuses to act on what went away meanwhile."""
 NOTHING_DRAWN = """() => {
   const real = HTMLCanvasElement.prototype.getContext, names = WebGL2RenderingContext;
   const box = [0, 0, 0, 0];
@@ -70,10 +72,6 @@ NOTHING_DRAWN = """() => {
     return kind === "webgl2" ? new Proxy({}, { get }) : real.call(this, kind, ...more);
   };
 }"""
-
-
-GONE = re.compile("no such (node|element)|stale element")
-"""How it refuses to act on what went away meanwhile."""
 
 
 class RefusedError(AssertionError):
@@ -123,9 +121,9 @@ class Page:
             raise RefusedError(told["exceptionDetails"]["text"])
         return json.loads(told["result"].get("value", "null"))
 
-    def wait(self, expression: str, seconds: float = PATIENCE) -> None:
+    def wait(self, expression: str) -> None:
         """Wait until an expression of JavaScript holds."""
-        until(lambda: self.evaluate(f"Boolean({expression})"), seconds)
+        until(lambda: self.evaluate(f"Boolean({expression})"))
 
     def text(self, selector: str) -> str | None:
         return self.evaluate(f"document.querySelector({json.dumps(selector)})?.textContent ?? null")

@@ -111,6 +111,12 @@ def class_pdf(rows: Sequence[ClassRow], syllabus: Syllabus, written: str, t: Lan
 
     Names are set in DejaVu Sans, or in a Japanese, Chinese or Korean font that the reader of the PDF brings.
 
+    Args:
+        rows: Progress of the operators.
+        syllabus: Exercises.
+        written: Date of the document.
+        t: Language of its words.
+
     Raises:
         MissingPackageError: ReportLab is not installed.
     """

@@ -181,7 +181,7 @@ def test_what_is_held_is_told_once_it_stands_still_and_is_nobody_elses(browser, 
     page = open_page(browser, station)
     found = page.evaluate(
         """async () => {
-          const { FUNCTIONS, Mapper } = await import("segtrack-station/padmap.js");
+          const { Mapper } = await import("segtrack-station/padmap.js");
           const pad = ([x, y = 0, hat = 3], ...held) =>
             ({ id: "p", axes: [x, y, hat], buttons: [0, 1, 2].map((i) => ({ pressed: held.includes(i) })) });
           const mapper = new Mapper(pad([0]));
