@@ -7,10 +7,10 @@ velocity of the part at its place, its normal force, and what friction would tak
     s = s_0 - D_t dv_t         f = q s, q = min(1, (C + mu N) / |s|)
 
 Both cuts depend on the solution. So q and what acts are taken for the changes that are expected, and the
-equations are solved with the secants D_n and q D_t (`add_contact_loads`). Where contacts then pull, or fail to
-press, or have friction beyond its limits, by more than `TOLERANCE` (`excess_of`), q and what acts are taken
-for the changes that were solved, and the step is solved again: in the end no contact has more than friction
-times load, whatever a drive did in the step, and none holds the vehicle down.
+equations are solved with the secants D_n and q D_t (`add_contact_loads`). Where contacts then pull, or do not
+press as they should, or have friction beyond its limits, by more than `TOLERANCE` (`excess_of`), q and what
+acts are taken for the changes that were solved, and the step is solved again: in the end no contact has more
+than friction times load, whatever a drive did in the step, and none holds the vehicle down.
 
 Friction's ellipse has the axis 1 along the track and the lateral ratio r across it, and D_t across is r^2 of
 that along (`contact_laws.advance_shear`). Soil has the strength C besides, and a viscous force that nothing
@@ -76,8 +76,16 @@ def write_contact(
     count[0] += 1
     out[LINK], out[BELT], out[LESS] = link, belt, less
     for k in range(3):
-        out[LEVER + k], out[ALONG_BELT + k], out[NORMAL + k] = lever[k], along[k], normal[k]
-        out[ACROSS + k], out[HOLDING + k], out[DRAGGING + k] = across[k], hold[0][k], drag[0][k]
+        out[LEVER + k], out[NORMAL + k], out[HOLDING + k] = lever[k], normal[k], hold[0][k]
+    if belt != NONE:
+        for k in range(3):
+            out[ALONG_BELT + k] = along[k]
+    if less != 0.0:
+        for k in range(3):
+            out[ACROSS + k] = across[k]
+    if drag[1] != 0.0:
+        for k in range(3):
+            out[DRAGGING + k] = drag[0][k]
     out[FORCE], out[RESISTANCE] = push
     out[GRIP], out[FRICTION], out[STRENGTH], out[LIMIT] = hold[1], limits[0], limits[1], limits[2]
     out[DRAG] = drag[1]
@@ -140,7 +148,9 @@ def add_contact_loads(
     for c in range(count):
         own = contacts[c]
         link, belt, less, limit = int(own[LINK]), int(own[BELT]), own[LESS], own[LIMIT]
-        lever, normal, across = vector_at(own, LEVER), vector_at(own, NORMAL), vector_at(own, ACROSS)
+        lever, normal, across = vector_at(own, LEVER), vector_at(own, NORMAL), (0.0, 0.0, 0.0)
+        if less != 0.0:
+            across = vector_at(own, ACROSS)
         change = _velocity_change(own, changes, turns, belt_changes)
         rising = dot(change, normal)
         push, acts = own[FORCE] - own[RESISTANCE] * rising, 0.0
@@ -151,7 +161,9 @@ def add_contact_loads(
         own[ACTS] = acts
         cut = friction_cut(_holding_at_end(own, without_share(change, rising, normal)), across, less, limit)
         own[CUT] = cut
-        along = sum_of(scaled(vector_at(own, HOLDING), cut), vector_at(own, DRAGGING))
+        along = scaled(vector_at(own, HOLDING), cut)
+        if own[DRAG] != 0.0:
+            along = sum_of(along, vector_at(own, DRAGGING))
         force = without_share(along, -acts * own[FORCE], normal)
         resistance, grip, drag = step * acts * own[RESISTANCE], step * cut * own[GRIP], step * own[DRAG]
         added = contact_mass(resistance, grip, drag, normal, across, less)
