@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from segtrack.ground.kernels import compiled
+from segtrack.ground.vectors import cross, dot
 from segtrack.terrain.solids import HeightGrid
 
 Stretches: TypeAlias = tuple[tuple[float, float], ...]
@@ -80,7 +81,7 @@ def find_seams(convex: Convex, grids: Sequence[HeightGrid]) -> Seams:
     """Find what lies inside a ground of convex solids and rigid grids of heights."""
     ends, count = convex.edges.reshape(-1, 2, 3), len(convex.planes)
     buried = np.zeros(convex.planes.shape[:2], dtype=bool)
-    if len(convex.planes) + len(grids) < 2:
+    if count == 0 or count + len(grids) == 1:
         return Seams(convex.edges, convex.owners, buried, np.full(count, -1, dtype=np.intp))
     faces = _faces_of_edges(convex)
     covers = _covered(convex, ends, _shifts(convex, ends, faces), grids)
@@ -173,7 +174,9 @@ def _cover_edges(
     whole: NDArray[np.bool_],
     parts: NDArray[np.float64],
 ) -> int:
-    """Find which edges are in other solids where they are shifted to; those near rigid ones if they are so.
+    """Find which edges are in other solids where they are shifted to; rigid ones, in rigid ones.
+
+    The first way has those, too, on which an edge of an earlier solid lies: two that meet have one there.
 
     Args:
         planes: As in `Convex`.
@@ -203,7 +206,12 @@ def _cover_edges(
                 length = 0.0
                 for k in range(3):
                     length += (ends[edge, 1, k] - ends[edge, 0, k]) ** 2
-                least = 2 * _GAP / math.sqrt(length)
+                length = math.sqrt(length)
+                if other < solid:
+                    for common in range(starts[other], starts[other + 1]):
+                        first, last = _part_on_line(ends[common], ends[edge], length)
+                        whole[0, edge] |= first == 0.0 and last == 1.0
+                        count = _add_part(parts, count, 0, edge, first, last, length)
                 for test in range(len(shifts)):
                     if whole[test, edge]:
                         continue
@@ -211,12 +219,40 @@ def _cover_edges(
                     first, last = _part_inside(planes[other], faces[other], ends[edge], shift, width)
                     if first == 0.0 and last == 1.0:
                         whole[test, edge] = True
-                    elif last - first > least:
-                        if count < len(parts):
-                            parts[count, 0], parts[count, 1] = test, edge
-                            parts[count, 2], parts[count, 3] = first, last
-                        count += 1
+                    else:
+                        count = _add_part(parts, count, test, edge, first, last, length)
     return count
+
+
+@compiled
+def _add_part(
+    parts: NDArray[np.float64], count: int, test: int, edge: int, first: float, last: float, length: float
+) -> int:
+    """Add a part of an edge to `count` ones, unless it is as short as a gap; how many there are then."""
+    if (last - first) * length <= 2 * _GAP:
+        return count
+    if count < len(parts):
+        parts[count, 0], parts[count, 1], parts[count, 2], parts[count, 3] = test, edge, first, last
+    return count + 1
+
+
+@compiled
+def _part_on_line(
+    other: NDArray[np.float64], line: NDArray[np.float64], length: float
+) -> tuple[float, float]:
+    """Fractions between which another line (2, 3) lies on one (2, 3) of a length [m]; 1 and 0 for none."""
+    along = (line[1, 0] - line[0, 0], line[1, 1] - line[0, 1], line[1, 2] - line[0, 2])
+    first, last = 1.0, 0.0
+    for end in range(2):
+        arm = (other[end, 0] - line[0, 0], other[end, 1] - line[0, 1], other[end, 2] - line[0, 2])
+        off = cross(arm, along)
+        if math.sqrt(dot(off, off)) > _LEVEL * length:
+            return 1.0, 0.0
+        at = min(1.0, max(0.0, dot(arm, along) / (length * length)))
+        first, last = min(first, at), max(last, at)
+    if first * length <= _LEVEL and (1 - last) * length <= _LEVEL:
+        return 0.0, 1.0
+    return first, last
 
 
 @compiled
@@ -338,10 +374,7 @@ def _is_bare(stretches: Stretches, length: float) -> bool:
 def _exposed(
     convex: Convex, ends: NDArray[np.float64], one: _Cover, other: _Cover
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Ends (e, 6) of the stretches of edges that are not covered, each once, and their owners (e,).
-
-    Solids that meet in a ridge have one edge there, not two.
-    """
+    """Ends (e, 6) of the stretches of edges that are not covered, and their owners (e,)."""
     kept = ~(one.whole | other.whole) | (convex.soils[convex.owners] >= 0)
     partly = {edge for edge in (*one.parts, *other.parts) if kept[edge]}
     left = []
@@ -357,11 +390,7 @@ def _exposed(
     origins = np.concatenate([whole, np.array([each[2] for each in left], dtype=np.intp)])
     order = np.argsort(origins, kind="stable")
     edges, owners = edges[order], convex.owners[origins[order]]
-    places = np.floor(edges / (10 * _LEVEL) + 0.37)
-    keys = np.column_stack([places.min(axis=1), places.max(axis=1), places.prod(axis=2).sum(axis=1)])
-    keys = np.column_stack([keys, convex.soils[owners] < 0])
-    first = np.sort(np.unique(keys, axis=0, return_index=True)[1])
-    return edges[first].reshape(-1, 6), owners[first]
+    return edges.reshape(-1, 6), owners
 
 
 def _floors(convex: Convex) -> NDArray[np.intp]:
