@@ -80,7 +80,10 @@ def soil_load(
         return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
     # A first loading is steeper than its secant by the exponent; `soil_pressure` keeps that below `steepest`.
     stiffness = slope * area * max(1.0, soil.sinkage_exponent)
-    damping = max(weight * law.damping * slope / steepest, stiffness * step)
+    # What stays pressed down is not damped besides: loading it has no speed of its own.
+    damping = weight * law.damping * slope / (steepest * soil.unloading_ratio)
+    if rising > 0.0:
+        damping = max(damping, stiffness * step)
     now = max(0.0, pressure * area - damping * rising)
     force, resistance = pressure * area - (damping + step * stiffness) * rising, damping + step * stiffness
     if force <= 0.0:

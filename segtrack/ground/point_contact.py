@@ -130,6 +130,7 @@ def soil_row(soils: NDArray[np.float64], i: int) -> SoilConstants:
         soils[i, 8],
         soils[i, 9],
         soils[i, 10],
+        soils[i, 11],
     )
 
 
@@ -152,6 +153,7 @@ def soil_between(ground: Ground, corners: Corners) -> SoilConstants:
         p * a.shear_deformation_modulus + q * b.shear_deformation_modulus + r * c.shear_deformation_modulus,
         p * a.unloading_stiffness + q * b.unloading_stiffness + r * c.unloading_stiffness,
         p * a.unloading_growth + q * b.unloading_growth + r * c.unloading_growth,
+        p * a.unloading_ratio + q * b.unloading_ratio + r * c.unloading_ratio,
         p * a.slip_damping + q * b.slip_damping + r * c.slip_damping,
         p * a.slip_speed + q * b.slip_speed + r * c.slip_speed,
         a.tanh,
