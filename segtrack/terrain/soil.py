@@ -2,9 +2,10 @@
 
 Pressed by a plate of smaller side b down to a sinkage z, soil carries the pressure
 p = (k_c / b + k_phi) z^n (Bekker). Lifted from its greatest sinkage z_u it unloads, and loads
-again, along a straight line of slope k_0 + A_u z_u (Wong). Where these numbers are not known, the line is taken
-to be `ASSUMED_UNLOADING` times as steep as loading was there, so that nearly all work of compaction is lost, as
-in Bekker's resistance of compaction. It is sheared off at
+again, along a straight line of slope k_0 + A_u z_u (Wong). Where these numbers are not known, it is taken
+to be `ASSUMED_UNLOADING` times as steep as loading was there, so that nearly all of the work of
+compaction is lost, as Bekker's resistance of compaction has it. Soil remembers where a track pressed it for
+as long as that point of the track touches: a track behind another finds it untouched. It is sheared off at
 c + p tan(phi) (Mohr-Coulomb; equation 49 of Omar 2014), of which a shear displacement j brings
 up the fraction 1 - exp(-j / K) (Janosi and Hanamoto) or tanh(j / K) (equation 52 of Omar 2014).
 """
@@ -66,8 +67,8 @@ class Soil(Checked):
         cohesion: c [Pa].
         friction_angle: phi [rad], below pi/2.
         shear_deformation_modulus: K, the shear displacement at which most of the shear strength acts [m].
-        unloading_stiffness: k_0 [N/m^3]. Unloading is never softer than loading is: with 0, and no growth, soil
-            is elastic. None where it is not known: `ASSUMED_UNLOADING`.
+        unloading_stiffness: k_0 [N/m^3]. Unloading is never softer than loading is: with 0, and no growth,
+            soil is elastic. None where it is not known: `ASSUMED_UNLOADING`.
         unloading_growth: A_u [N/m^4]; 0 where k_0 is not known.
         shear_law: Law by which shear stress grows with shear displacement.
         slip_damping: C in equation 55 of Omar 2014 [N s/m^3].

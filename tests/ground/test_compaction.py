@@ -15,9 +15,9 @@ LENGTH, HEIGHT, WIDTH, GROUND_LENGTH = 0.005, 0.008, 0.075, 0.51
 def resistance_of_compaction(soil, weight, pitch):
     """Bekker's resistance of two tracks on virgin soil [N], and their sinkage [m].
 
-    R = sum of A k z^(n + 1) / (n + 1) over tips and belt faces, of areas A a metre of track, where z follows from
-    the weight on them, sum of A k z^n over the ground length (Bekker 1956; Wong 2008, section 2.6): what is done
-    to press soil down comes back nowhere. No belt passes where another was.
+    R = sum of A k z^(n + 1) / (n + 1) over tips and belt faces, of areas A a metre of track, where z follows
+    from the weight on them, sum of A k z^n over the ground length (Bekker 1956; Wong 2008, section 2.6): what
+    is done to press soil down comes back nowhere. No belt passes where another was.
     """
     n, face = soil.sinkage_exponent, pitch - LENGTH
     parts = [(LENGTH * WIDTH / pitch, LENGTH, 0.0), (face * WIDTH / pitch, face / 2, HEIGHT)]

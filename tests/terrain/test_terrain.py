@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import segtrack.terrain as terrain
 from segtrack.errors import FileAccessError, InvalidValueError
+from segtrack.terrain.solids import Box, Cylinder, Hull
 
 ROUNDING = 1e-15
 """Of a height that follows from a solid's middle and size [m]."""
@@ -273,3 +274,23 @@ def test_empty_profiles_are_refused():
         with pytest.raises(InvalidValueError) as caught:
             terrain.profile(terrain.Plane(), *arguments)
         assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (Box((1.0, 1.0, 0.0)), "size along z must be a positive finite number [m], got 0.0"),
+        (Box((1.0, -1.0, 1.0)), "size along y must be a positive finite number [m], got -1.0"),
+        (Cylinder(0.0, 1.0), "radius must be a positive finite number [m], got 0.0"),
+        (Cylinder(1.0, math.nan), "length must be a positive finite number [m], got nan"),
+    ],
+)
+def test_a_solid_without_extent_is_refused_by_name(part, message):
+    with pytest.raises(InvalidValueError) as error:
+        terrain.StaticBody(parts=(Box((1.0, 1.0, 1.0)), part))
+    assert str(error.value) == f"StaticBody.parts[1].{message}"
+    flat = Hull.of([(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)])
+    with pytest.raises(
+        InvalidValueError, match=r"parts\[0\].vertices must be corners that are not all in one"
+    ):
+        terrain.StaticBody(parts=(flat,))
