@@ -79,7 +79,7 @@ class BatchCommands:
 
     @property
     def reasons(self) -> list[str]:
-        """What stopped each vehicle: which part diverged, where, and likely why; empty for those that run."""
+        """Reasons why vehicles stopped: which part diverged, where, likely why; empty for those that run."""
         fleet, joints = self._fleet, (*self.flipper_names, *self.joint_names)
 
         def reason(i: int, status: str) -> str:

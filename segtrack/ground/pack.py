@@ -212,8 +212,8 @@ class Ground(NamedTuple):
         grid_origins: x and y of each grid's first point (G, 2) [m].
         cells: Distance between neighbouring points of each grid (G,) [m].
         soils: `SoilConstants`, a row each (T, 12).
-        surfaces: What contacts remember each convex solid, then each grid by (S + G,): its own index, and
-            S + G or more for solids that are one floor (`seams`).
+        surfaces: Number by which contacts remember each convex solid, then each grid (S + G,): its own
+            index, and S + G or more for solids that are one floor (`seams`).
     """
 
     planes: NDArray[np.float64]

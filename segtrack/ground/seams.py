@@ -62,7 +62,7 @@ class Convex(NamedTuple):
 
 
 class Seams(NamedTuple):
-    """What lies inside the ground.
+    """Parts of the ground that lie inside it.
 
     Attributes:
         edges: Both ends of the exposed stretches of edges (e, 6) [m], in the order of the solids.
@@ -120,7 +120,7 @@ def _shifts(convex: Convex, ends: NDArray[np.float64], faces: NDArray[np.intp]) 
 
 
 class _Cover(NamedTuple):
-    """What of edges is in other solids, where they are shifted to.
+    """Parts of edges that are in other solids, where they are shifted to.
 
     Attributes:
         whole: True for edges that are so all along (E,).
@@ -141,7 +141,7 @@ def _covered(
     shifts: NDArray[np.float64],
     grids: Sequence[HeightGrid],
 ) -> list[_Cover]:
-    """What of each edge is in other solids where it is shifted in each way, of `shifts` (4, E, 3)."""
+    """Parts of each edge that are in other solids where it is shifted in each way, of `shifts` (4, E, 3)."""
     widths = np.array([_LEVEL, _LEVEL, _GAP / 2, _GAP / 2])
     starts = np.searchsorted(convex.owners, np.arange(len(convex.planes) + 1))
     whole = np.zeros((len(shifts), len(ends)), dtype=bool)

@@ -1,4 +1,4 @@
-"""Which part of a vehicle of the native engine diverged."""
+"""Words for a vehicle of the native engine that diverged."""
 
 from __future__ import annotations
 
