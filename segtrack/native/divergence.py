@@ -21,13 +21,13 @@ def what_diverged_natively(
         belts: Names of its belts.
         reach: Farthest of any part from the root's centre of mass [m].
     """
-    pose = state.position.sum() + state.orientation.sum()
+    pose = float(state.position.sum() + state.orientation.sum())
     speeds = {
-        "its body": float(np.linalg.norm(state.velocity) + 0.0 * pose),
+        "its body": float(np.linalg.norm(state.velocity)) + 0.0 * pose,
         "the rotation of its body": float(reach * np.linalg.norm(state.angular_velocity)),
     }
     for name, speed, angle in zip(joints, state.joint_speeds, state.joint_angles, strict=True):
-        speeds[f"joint {name}"] = float(reach * speed + 0.0 * angle)
+        speeds[f"joint {name}"] = reach * float(speed) + 0.0 * float(angle)
     for name, speed, travel in zip(belts, state.speeds, state.travels, strict=True):
-        speeds[f"belt {name}"] = float(speed + 0.0 * travel)
+        speeds[f"belt {name}"] = float(speed) + 0.0 * float(travel)
     return what_diverged(speeds, state.position.tolist(), state.velocity.tolist())
