@@ -15,6 +15,7 @@ from segtrack.batch.fleet_arrays import RUNNING, STATUSES
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import TrackOffsets
 from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.native.divergence import what_diverged_natively
 from segtrack.native.tree import VehicleState
 from segtrack.robot.joint import check_commanded
 
@@ -75,6 +76,20 @@ class BatchCommands:
     def status(self) -> list[str]:
         """`running`, `crowded` or `diverged`, for each vehicle; those that stopped wait for a reset."""
         return [STATUSES[status] for status in self._fleet.status.tolist()]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Reasons why vehicles stopped: which part diverged, where, likely why; empty for those that run."""
+        fleet, joints = self._fleet, (*self.flipper_names, *self.joint_names)
+
+        def reason(i: int, status: str) -> str:
+            if status == "diverged":
+                state = VehicleState(*(array[i] for array in fleet.state))
+                reach = float(fleet.own.reaches[i, 0])
+                return what_diverged_natively(state, joints, self.track_names, reach)
+            return "more is near one part of it than a batch lists" if status == "crowded" else ""
+
+        return [reason(i, status) for i, status in enumerate(self.status)]
 
     def set_belt_speed(self, left: ArrayLike, right: ArrayLike) -> None:
         """Command the belts of each side, flippers' included; a belt in the middle gets the mean.

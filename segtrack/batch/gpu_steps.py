@@ -29,7 +29,7 @@ class JoinedGrounds(NamedTuple):
     Attributes:
         arrays: Arrays of the grounds, joined along their first axes.
         spans: First row of each ground in each array, in the order of `Ground`, and the one behind its last
-            (n, 15, 2).
+            (n, 16, 2).
     """
 
     arrays: Ground
@@ -117,7 +117,7 @@ def _forget(ids: NDArray[np.int32]) -> None:
 
 @cuda.jit(device=True)
 def _ground_view(joined: Ground, spans: NDArray[np.intp]) -> Ground:
-    """One of joined grounds, by its rows in each array (15, 2)."""
+    """One of joined grounds, by its rows in each array (16, 2)."""
     return Ground(
         joined.planes[spans[0, 0] : spans[0, 1]],
         joined.faces[spans[1, 0] : spans[1, 1]],
@@ -134,6 +134,7 @@ def _ground_view(joined: Ground, spans: NDArray[np.intp]) -> Ground:
         joined.grid_origins[spans[12, 0] : spans[12, 1]],
         joined.cells[spans[13, 0] : spans[13, 1]],
         joined.soils[spans[14, 0] : spans[14, 1]],
+        joined.surfaces[spans[15, 0] : spans[15, 1]],
     )
 
 

@@ -14,6 +14,7 @@ from segtrack.bullet.frames import vector
 from segtrack.errors import FileAccessError
 from segtrack.terrain import Terrain
 from segtrack.terrain.solids import (
+    FLOOR_DEPTH,
     UPRIGHT,
     Box,
     Cylinder,
@@ -35,6 +36,13 @@ HULL_MARGIN = 0.001
 
 _Z_TO_Y = (-math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))
 """Quarter turn about x: PyBullet's cylinders lie along z, ours along y."""
+
+
+_ENDLESS = 1e3
+"""Distance to the edges of a box that stands for level ground without an end [m].
+
+Bullet finds the contacts of cylinders with a larger box less exactly.
+"""
 
 
 class _Shape(NamedTuple):
@@ -103,6 +111,10 @@ def _create_shape(client: BulletClient, solid: Solid) -> _Shape:
         case Box((x, y, z), center, quaternion):
             box = client.createCollisionShape(pybullet.GEOM_BOX, halfExtents=(x / 2, y / 2, z / 2))
             return _Shape(box, center, quaternion)
+        case HalfSpace(point, (0.0, 0.0, 1.0)):
+            half = (_ENDLESS, _ENDLESS, FLOOR_DEPTH / 2)
+            box = client.createCollisionShape(pybullet.GEOM_BOX, halfExtents=half)
+            return _Shape(box, (point[0], point[1], point[2] - FLOOR_DEPTH / 2))
         case HalfSpace(point, normal):
             plane = client.createCollisionShape(pybullet.GEOM_PLANE, planeNormal=normal)
             return _Shape(plane, point)

@@ -32,6 +32,7 @@ from segtrack.bullet.track import BulletFlipper, BulletTrack
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import Frame
 from segtrack.engine import BeltContacts, Bodies, FrameMotion, VehicleModel
+from segtrack.engine.divergence import what_diverged
 from segtrack.errors import DivergedError
 from segtrack.terrain import Terrain
 
@@ -238,11 +239,21 @@ class BulletVehicle(VehicleModel):
         with connection_required(client, f"step {self.description.name}", self.body_id):
             moving = [pybullet.getBaseVelocity(body, physicsClientId=client)[0] for body in self.body_ids]
         speeds = [v for velocity in moving for v in velocity] + [track.drive.speed for track in self.tracks]
-        if not all(map(math.isfinite, speeds)):
-            raise DivergedError(self.description.name, time, "its state is not finite")
         fastest = max(map(abs, speeds))
-        if fastest >= _MAX_SPEED:
-            raise DivergedError(self.description.name, time, f"its speed is {fastest:.3g} m/s")
+        if all(map(math.isfinite, speeds)) and fastest < _MAX_SPEED:
+            return
+        finite = all(map(math.isfinite, speeds))
+        how = f"its speed is {fastest:.3g} m/s" if finite else "its state is not finite"
+        raise DivergedError(self.description.name, time, f"{how}: {self._what_diverged(moving)}")
+
+    def _what_diverged(self, velocities: Sequence[Vector]) -> str:
+        """Say which part diverged, of bodies with these velocities in the world [m/s] or belts, and why."""
+        parts = {f"body {k + 1} of it" if k else "its body": math.hypot(*v) for k, v in enumerate(velocities)}
+        for track, mounted in zip(self.tracks, self.description.mounted_tracks(), strict=True):
+            parts[f"belt {mounted.name}"] = track.drive.speed
+        client = self.physics_client_id
+        place = pybullet.getBasePositionAndOrientation(self.body_id, physicsClientId=client)[0]
+        return what_diverged(parts, place, velocities[0])
 
     def warn_of_loose_bodies(self) -> None:
         """Warn of loose bodies that have come near belts which PyBullet does not collide."""

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
 from segtrack.chain.contact_rows import (
     ACROSS,
     ALONG,
@@ -26,7 +23,7 @@ from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, find_slot
 from segtrack.ground.kernels import inlined
 from segtrack.ground.pack import RIGID, Ground
-from segtrack.ground.point_contact import penetration_depth_grid
+from segtrack.ground.point_contact import distance_into_solid, penetration_depth_grid, stands_for_floor
 from segtrack.ground.vectors import Vector, add, arm, axis, cross, dot, row, sum_of, without_share
 
 
@@ -149,12 +146,16 @@ def _find_point_contacts(
     for near in range(count + 1):
         if near < count:
             solid = candidates.solids[i, near]
-            depth, normal = _depth_in(ground, solid, point)
+            surface, (depth, normal) = ground.surfaces[solid], _depth_in(ground, solid, point)
+            if surface != solid and not stands_for_floor(
+                ground, candidates.solids[i], count, near, point, depth
+            ):
+                continue
             if depth <= 0:
                 if depth > nearest:
                     nearest, closest, toward = depth, solid, normal
                 continue
-            slot = find_slot(solid_ids, first, first + slots, solid)
+            slot = find_slot(solid_ids, first, first + slots, surface)
             if slot == NONE:
                 continue
             touched |= 1 << (slot - first)
@@ -165,8 +166,8 @@ def _find_point_contacts(
             if touched != 0 or closest == NONE:
                 break
             solid, depth, normal, slot = closest, nearest, toward, first
-        if solid_ids[slot] != solid:
-            solid_ids[slot], history.sinkages[slot] = solid, 0.0
+        if solid_ids[slot] != ground.surfaces[solid]:
+            solid_ids[slot], history.sinkages[slot] = ground.surfaces[solid], 0.0
             for k in range(3):
                 history.shear_displacements[slot, k] = 0.0
         along, across = _directions(normal, lateral)
@@ -185,14 +186,7 @@ def _depth_in(ground: Ground, solid: int, point: Vector) -> tuple[float, Vector]
     if solid >= len(ground.planes):
         depth, normal, _ = penetration_depth_grid(ground, solid - len(ground.planes), point)
         return depth, normal
-    planes: NDArray[np.float64] = ground.planes
-    nearest, face = -math.inf, 0
-    for f in range(ground.faces[solid]):
-        above = dot((planes[solid, f, 0], planes[solid, f, 1], planes[solid, f, 2]), point)
-        above -= planes[solid, f, 3]
-        if above > nearest:
-            nearest, face = above, f
-    return -nearest, (planes[solid, face, 0], planes[solid, face, 1], planes[solid, face, 2])
+    return distance_into_solid(ground.planes, ground.faces[solid], solid, point)
 
 
 @inlined

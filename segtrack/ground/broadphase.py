@@ -30,7 +30,7 @@ class ContactHistory(NamedTuple):
     For N vehicles each array has a further first axis of length N.
 
     Attributes:
-        solid_ids: Solid that each contact of a point is with, or `NONE` (points * 3,).
+        solid_ids: Surface of `Ground.surfaces` that each contact of a point is with, or `NONE` (points * 3,).
         shear_displacements: Shear displacements of these contacts in the world (points * 3, 3) [m].
         sinkages: Their greatest sinkage, for soil (points * 3,) [m].
         edge_ids: Edge that touches, and which piece of the part, as edge * pieces + piece, or `NONE`; -2

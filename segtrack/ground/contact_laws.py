@@ -262,7 +262,8 @@ def soil_pressure(
         return slope * sinkage, slope
     slope = soil_slope(soil, side, greatest, steepest)
     unloading = max(
-        soil.unloading_stiffness + soil.unloading_growth * greatest, slope * max(1.0, soil.sinkage_exponent)
+        soil.unloading_stiffness + soil.unloading_growth * greatest,
+        soil.unloading_ratio * slope * max(1.0, soil.sinkage_exponent),
     )
     unloading = min(unloading, steepest)
     return max(0.0, slope * greatest - unloading * (greatest - sinkage)), unloading

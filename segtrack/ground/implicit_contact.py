@@ -13,7 +13,7 @@ from segtrack.ground.contact_laws import ContactParameters, friction_cut, soil_p
 from segtrack.ground.implicit_laws import friction_load, normal_load, rebound_speed
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import RIGID, Ground
-from segtrack.ground.point_contact import penetration_depth_grid, soil_between, soil_row
+from segtrack.ground.point_contact import penetration_depth_grid, soil_between, soil_row, stands_for_floor
 from segtrack.ground.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
 from segtrack.terrain.soil import SoilConstants
 
@@ -28,7 +28,8 @@ def nearest_face(
     """Depth of a point in a convex solid under its nearest face [m], and that face's normal.
 
     The depth of a point outside is negative. It is its distance from the face that it is over, if that is at
-    most `ahead` [m] away and it is over no other; otherwise it is at least that, and says no more.
+    most `ahead` [m] away and it is over no other; otherwise it is at least that, and says no more. A point
+    leaves by no buried face: over one it is in another solid.
     """
     nearest, face, over = -math.inf, 0, 0
     for f in range(faces):
@@ -38,10 +39,11 @@ def nearest_face(
             + planes[solid, f, 2] * point[2]
             - planes[solid, f, 3]
         )
+        buried = planes[solid, f, 4] != 0.0
         over += 1 if above > 0.0 else 0
-        if above > nearest:
+        if above > nearest and not buried:
             nearest, face = above, f
-        if above >= ahead or over > 1:
+        if above >= ahead or over > 1 or (buried and above > 0.0):
             nearest = math.inf
             break
     return -nearest, (planes[solid, face, 0], planes[solid, face, 1], planes[solid, face, 2])
@@ -135,7 +137,10 @@ def soil_contact(
         return (0.0, 0.0, 0.0), 0.0
     # A first loading is steeper than its secant by the exponent; `soil_pressure` keeps that below `steepest`.
     stiffness = slope * area * max(1.0, soil.sinkage_exponent)
-    damping = max(weight * law.damping * slope / steepest, stiffness * step)
+    # What stays pressed down is not damped besides: loading it has no speed of its own.
+    damping = weight * law.damping * slope / (steepest * soil.unloading_ratio)
+    if rising > 0.0:
+        damping = max(damping, stiffness * step)
     now = max(0.0, pressure * area - damping * rising)
     force, resistance = pressure * area - (damping + step * stiffness) * rising, damping + step * stiffness
     undamped = ContactParameters(law.friction, law.stiffness, 0.0, law.tangential_stiffness, 0.0)
@@ -225,28 +230,32 @@ def point_load(
     normals, drag, push, deepest, highest = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0, 0.0
     first, touched = point_index * MAX_SOLIDS_PER_POINT, 0
     solid_ids, shears = history.solid_ids, history.shear_displacements
+    carried = ground.surfaces[left_out] if left_out != NONE else NONE
     for near in range(count):
         solid = solids[near]
+        surface = ground.surfaces[solid]
         if solid < convex:
             depth, normal = nearest_face(ground.planes, ground.faces[solid], solid, point, ahead)
             soil, corners = ground.solid_soils[solid], ((0, 0, 0), (1.0, 0.0, 0.0))
         else:
             depth, normal, corners = penetration_depth_grid(ground, solid - convex, point)
             soil = ground.point_soils[corners[0][0]]
-        if solid == left_out and dot(normal, outwards) > -_FACING:
+        if surface == carried and dot(normal, outwards) > -_FACING:
             continue
         if depth <= -ahead or (depth <= 0.0 and soil != RIGID):
+            continue
+        if surface != solid and not stands_for_floor(ground, solids, count, near, point, depth):
             continue
         velocity = sum_of(moving, cross(spin, arm))
         rising = dot(velocity, normal)
         if depth <= 0.0 and depth - step * rising <= 0.0:
             continue
-        slot = find_slot(solid_ids, first, first + MAX_SOLIDS_PER_POINT, solid)
+        slot = find_slot(solid_ids, first, first + MAX_SOLIDS_PER_POINT, surface)
         if slot == NONE:
             continue
-        known = solid_ids[slot] == solid
+        known = solid_ids[slot] == surface
         if not known:
-            solid_ids[slot], history.sinkages[slot] = solid, 0.0
+            solid_ids[slot], history.sinkages[slot] = surface, 0.0
             shears[slot, 0], shears[slot, 1], shears[slot, 2] = 0.0, 0.0, 0.0
         touched |= 1 << (slot - first)
         slip = without_share(velocity, rising, normal)

@@ -14,6 +14,7 @@ from scipy.spatial import ConvexHull
 
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.ground.rounding import rounded
+from segtrack.ground.seams import Convex, find_seams
 from segtrack.ground.vectors import write_rotation
 from segtrack.terrain import Heightfield, Terrain
 from segtrack.terrain.soil import Soil, SoilConstants
@@ -194,13 +195,14 @@ class Ground(NamedTuple):
     """All solids of all terrains, in the world. S of them are convex, G are grids of heights.
 
     Attributes:
-        planes: Outward normal and offset of the convex solids' faces (S, faces, 4): a point is
-            inside where normal . point < offset for all of them. Those that look up come first.
+        planes: Outward normal and offset of the convex solids' faces, and whether they are buried, 1, or not,
+            0 (S, faces, 5): a point is inside where normal . point < offset for all of them, and leaves by
+            those that are not buried. Those that look up come first.
         faces: Number of each one's faces (S,).
         bounds: Least x, y, z and greatest x, y, z of the convex solids, then of the grids (S + G, 6) [m].
         friction: Friction of the convex solids, then of the grids (S + G,) [-].
         solid_soils: The row of each convex solid's soil (S,), or `RIGID`.
-        edges: Both ends of the convex solids' edges (E, 6) [m].
+        edges: Both ends of the exposed stretches of the convex solids' edges (E, 6) [m].
         edge_friction: Friction of the solids to which they belong (E,) [-].
         edge_starts: Indices at which the edges of each convex solid begin, and the last end (S + 1,).
         heights: Heights of all grids' points, the y index runs fastest (H,) [m].
@@ -209,7 +211,9 @@ class Ground(NamedTuple):
         grid_shapes: Points along x and along y (G, 2).
         grid_origins: x and y of each grid's first point (G, 2) [m].
         cells: Distance between neighbouring points of each grid (G,) [m].
-        soils: `SoilConstants`, a row each (T, 11).
+        soils: `SoilConstants`, a row each (T, 12).
+        surfaces: Number by which contacts remember each convex solid, then each grid (S + G,): its own
+            index, and S + G or more for solids that are one floor (`seams`).
     """
 
     planes: NDArray[np.float64]
@@ -227,6 +231,7 @@ class Ground(NamedTuple):
     grid_origins: NDArray[np.float64]
     cells: NDArray[np.float64]
     soils: NDArray[np.float64]
+    surfaces: NDArray[np.intp]
 
 
 def pack_ground(terrains: Sequence[Terrain]) -> Ground:
@@ -243,12 +248,12 @@ def pack_ground(terrains: Sequence[Terrain]) -> Ground:
     bodies, body_friction, body_soils = [], [], []
     grids, grid_friction, point_soils = [], [], []
     for terrain in terrains:
-        solids = terrain.solids()
-        for body in polyhedra(solids):
+        parts = terrain.solids()
+        for body in polyhedra(parts):
             bodies.append(body)
             body_friction.append(terrain.friction)
             body_soils.append(row_of(terrain.soil))
-        for solid in solids:
+        for solid in parts:
             if isinstance(solid, HeightGrid):
                 at_points = terrain.soils if isinstance(terrain, Heightfield) else None
                 if at_points is None:
@@ -260,9 +265,20 @@ def pack_ground(terrains: Sequence[Terrain]) -> Ground:
                 point_soils.append(points)
 
     width = max((len(body.planes) for body in bodies), default=0)
-    planes = np.zeros((len(bodies), width, 4))
+    planes = np.zeros((len(bodies), width, 5))
     for i, body in enumerate(bodies):
-        planes[i, : len(body.planes)] = body.planes
+        planes[i, : len(body.planes), :4] = body.planes
+    faces = np.array([len(body.planes) for body in bodies], dtype=np.intp)
+    bounds = np.array([body.bounds for body in bodies], dtype=float).reshape(-1, 6)
+    friction, soils = np.array(body_friction, dtype=float), np.array(body_soils, dtype=np.intp)
+    edges = np.concatenate([np.zeros((0, 6)), *(body.edges for body in bodies)])
+    owners = np.repeat(np.arange(len(bodies)), [len(body.edges) for body in bodies])
+    rigid_grids = [grid for grid, at in zip(grids, point_soils, strict=True) if (at == RIGID).all()]
+    seams = find_seams(Convex(planes[..., :4], faces, bounds, edges, owners, soils, friction), rigid_grids)
+    planes[..., 4] = seams.buried
+    solids = len(bodies) + len(grids)
+    surfaces = np.arange(solids)
+    surfaces[: len(bodies)][seams.floors >= 0] = solids + seams.floors[seams.floors >= 0]
     sizes = [grid.heights.size for grid in grids]
     shapes = np.array([grid.heights.shape for grid in grids], dtype=np.intp).reshape(-1, 2)
     cells = np.array([grid.spacing for grid in grids], dtype=float)
@@ -275,13 +291,13 @@ def pack_ground(terrains: Sequence[Terrain]) -> Ground:
     ]
     return Ground(
         planes,
-        np.array([len(body.planes) for body in bodies], dtype=np.intp),
-        np.array([body.bounds for body in bodies] + grid_bounds, dtype=float).reshape(-1, 6),
-        np.array(body_friction + grid_friction, dtype=float),
-        np.array(body_soils, dtype=np.intp),
-        np.concatenate([np.zeros((0, 6)), *(body.edges for body in bodies)]),
-        np.repeat(np.array(body_friction, dtype=float), [len(body.edges) for body in bodies]),
-        np.cumsum([0, *(len(body.edges) for body in bodies)], dtype=np.intp),
+        faces,
+        np.concatenate([bounds, np.array(grid_bounds, dtype=float).reshape(-1, 6)]),
+        np.concatenate([friction, np.array(grid_friction, dtype=float)]),
+        soils,
+        seams.edges,
+        friction[seams.owners],
+        np.searchsorted(seams.owners, np.arange(len(bodies) + 1)).astype(np.intp),
         np.concatenate([np.zeros(0), *(grid.heights.ravel() for grid in grids)]),
         np.concatenate([np.zeros(0, dtype=np.intp), *point_soils]),
         np.cumsum([0, *sizes], dtype=np.intp)[:-1],
@@ -289,4 +305,5 @@ def pack_ground(terrains: Sequence[Terrain]) -> Ground:
         origins,
         cells,
         np.array([soil.constants for soil in rows], dtype=float).reshape(-1, len(SoilConstants._fields)),
+        surfaces,
     )

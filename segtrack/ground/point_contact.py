@@ -25,7 +25,7 @@ def penetration_depth_solid(
     """Depth of a point in a convex solid under its nearest face [m], and that face's normal.
 
     The planes are `Ground.planes`, of which the solid has so many faces. The depth of a point
-    outside is negative, and says no more than this.
+    outside is negative, and says no more than this. A point leaves by no buried face.
     """
     nearest, face = -math.inf, 0
     for f in range(faces):
@@ -35,12 +35,56 @@ def penetration_depth_solid(
             + planes[solid, f, 2] * point[2]
             - planes[solid, f, 3]
         )
-        if above > nearest:
+        if above > nearest and (planes[solid, f, 4] == 0.0 or above > 0.0):
             nearest, face = above, f
             if above >= 0:
                 break
     normal = planes[solid, face, 0], planes[solid, face, 1], planes[solid, face, 2]
     return -nearest, normal
+
+
+@inlined
+def distance_into_solid(
+    planes: NDArray[np.float64], faces: int, solid: int, point: Vector
+) -> tuple[float, Vector]:
+    """Depth of a point in a convex solid under its nearest face [m], and that face's normal.
+
+    The depth of a point outside is negative, its distance from the face that it is furthest from; over a
+    buried face, where it is in another solid, it is minus infinity.
+    """
+    nearest, face = -math.inf, 0
+    for f in range(faces):
+        above = dot((planes[solid, f, 0], planes[solid, f, 1], planes[solid, f, 2]), point)
+        above -= planes[solid, f, 3]
+        if planes[solid, f, 4] != 0.0:
+            above = math.inf if above > 0.0 else -math.inf
+        if above > nearest:
+            nearest, face = above, f
+    return -nearest, (planes[solid, face, 0], planes[solid, face, 1], planes[solid, face, 2])
+
+
+@inlined
+def stands_for_floor(
+    ground: Ground, solids: NDArray[np.int32], count: int, near: int, point: Vector, depth: float
+) -> bool:
+    """Return whether a point touches a floor of several solids in one of them, of those that it is in.
+
+    That is where it is deepest, since the way out of all of them is at least that long.
+
+    Args:
+        ground: The ground.
+        solids: Candidates as in `Ground.bounds` (n,).
+        count: Number of them that count, the first ones.
+        near: Place of the solid among them.
+        point: Point in the world [m].
+        depth: Its depth in that solid [m].
+    """
+    for k in range(count):
+        if k != near and ground.surfaces[solids[k]] == ground.surfaces[solids[near]]:
+            other, _ = distance_into_solid(ground.planes, ground.faces[solids[k]], solids[k], point)
+            if other > depth or (other == depth and k < near):
+                return False
+    return True
 
 
 @compiled
@@ -86,6 +130,7 @@ def soil_row(soils: NDArray[np.float64], i: int) -> SoilConstants:
         soils[i, 8],
         soils[i, 9],
         soils[i, 10],
+        soils[i, 11],
     )
 
 
@@ -108,6 +153,7 @@ def soil_between(ground: Ground, corners: Corners) -> SoilConstants:
         p * a.shear_deformation_modulus + q * b.shear_deformation_modulus + r * c.shear_deformation_modulus,
         p * a.unloading_stiffness + q * b.unloading_stiffness + r * c.unloading_stiffness,
         p * a.unloading_growth + q * b.unloading_growth + r * c.unloading_growth,
+        p * a.unloading_ratio + q * b.unloading_ratio + r * c.unloading_ratio,
         p * a.slip_damping + q * b.slip_damping + r * c.slip_damping,
         p * a.slip_speed + q * b.slip_speed + r * c.slip_speed,
         a.tanh,
@@ -159,6 +205,7 @@ def touch_point(
     solid_ids, shears, sinkages = history.solid_ids, history.shear_displacements, history.sinkages
     for near in range(count):
         solid = solids[near]
+        surface = ground.surfaces[solid]
         if solid < convex:
             depth, normal = penetration_depth_solid(ground.planes, ground.faces[solid], solid, point)
             soil, corners = ground.solid_soils[solid], ((0, 0, 0), (1.0, 0.0, 0.0))
@@ -167,11 +214,13 @@ def touch_point(
             soil = ground.point_soils[corners[0][0]]
         if depth <= 0:
             continue
-        slot = find_slot(solid_ids, first, first + MAX_SOLIDS_PER_POINT, solid)
+        if surface != solid and not stands_for_floor(ground, solids, count, near, point, depth):
+            continue
+        slot = find_slot(solid_ids, first, first + MAX_SOLIDS_PER_POINT, surface)
         if slot == NONE:
             continue
         if solid_ids[slot] == NONE:
-            solid_ids[slot], sinkages[slot] = solid, 0.0
+            solid_ids[slot], sinkages[slot] = surface, 0.0
             shears[slot, 0], shears[slot, 1], shears[slot, 2] = 0.0, 0.0, 0.0
         touched |= 1 << (slot - first)
 

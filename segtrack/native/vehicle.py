@@ -21,6 +21,7 @@ from segtrack.ground.broadphase import allocate_contact_history
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.tuples import Packed
 from segtrack.ground.vectors import Vector
+from segtrack.native.divergence import what_diverged_natively
 from segtrack.native.hull import HULL_PARTS, HullArrays
 from segtrack.native.joint_arrays import OFFSET, RATIO
 from segtrack.native.kinematics import largest_speed, move_links
@@ -150,11 +151,18 @@ class NativeVehicle(VehicleModel):
             self._make_room()
         when = time + int(self.done[0]) * time_step
         if self._outcome[0, 0] == NOT_FINITE:
-            raise DivergedError(self.description.name, when, "its state is not finite")
+            reason = f"its state is not finite: {self._what_diverged()}"
+            raise DivergedError(self.description.name, when, reason)
         if self._outcome[0, 0] == TOO_FAST:
             fastest = largest_speed(self.tree, self._work, self._reach, self._tip_speed, self._view)
             reason = f"a part of it is faster than {ABSURD_SPEED:g} m/s, up to {fastest:.3g} m/s"
-            raise DivergedError(self.description.name, when, reason)
+            raise DivergedError(self.description.name, when, f"{reason}: {self._what_diverged()}")
+
+    def _what_diverged(self) -> str:
+        """Say which part diverged, and why that may be."""
+        joints = (*self.description.flippers, *(joint.name for joint in self._joint_tree.joints))
+        belts = [track.name for track in self.description.mounted_tracks()]
+        return what_diverged_natively(self._view, joints, belts, self._reach)
 
     @abstractmethod
     def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:

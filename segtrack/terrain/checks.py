@@ -103,6 +103,8 @@ class Checked(metaclass=_KeywordType):
                 if value not in get_args(kind):
                     raise InvalidValueError(where, f"one of {', '.join(get_args(kind))}", value)
                 continue
+            if value is None and isinstance(value, get_args(kind)[0]):
+                continue
             for limits in get_args(kind)[1:]:
                 limits.check(where, value)
 

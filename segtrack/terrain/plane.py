@@ -9,7 +9,16 @@ from segtrack.errors import InvalidValueError
 from segtrack.terrain.base import FlatGround, Terrain
 from segtrack.terrain.checks import Length, Place, Rise
 from segtrack.terrain.slopes import trapezoid_breaks
-from segtrack.terrain.solids import FLOOR_DEPTH, FLOOR_REACH, ConvexSolid, Prism, Solid, floor_piece, run_on
+from segtrack.terrain.solids import (
+    FLOOR_DEPTH,
+    FLOOR_REACH,
+    ConvexSolid,
+    HalfSpace,
+    Prism,
+    Solid,
+    floor_piece,
+    run_on,
+)
 
 BANK_REACH = 10.0
 """Length of the ground before and behind a ditch and the origin [m].
@@ -20,7 +29,11 @@ Bullet rounds a hull's corners to a ten-thousandth of its extent, so not as far 
 
 @dataclass(frozen=True, kw_only=True)
 class Plane(FlatGround):
-    """Flat ground at z = 0."""
+    """Flat ground at z = 0, without an end; in PyBullet a box that ends 1 km from the origin."""
+
+    def solids(self) -> tuple[Solid, ...]:
+        """Return everything below z = 0."""
+        return (HalfSpace(),)
 
     def shapes(self, root: float) -> Iterator[ConvexSolid]:
         """Yield nothing: all is floor."""

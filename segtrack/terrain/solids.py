@@ -114,9 +114,8 @@ ROOT_DEPTH = 0.05
 def floor() -> tuple[Solid, ...]:
     """Return flat ground at z = 0; the one place that decides how it is built.
 
-    A plane (`HalfSpace()`) would be cheaper, but Bullet keeps a single
-    contact point for a flat grouser on a plane, always at the same corner,
-    which a box makes four.
+    A box: that of `Plane`, which is endless, is built as a wide one in Bullet, too, which keeps a single
+    contact point for a flat grouser on a plane, always at the same corner, where a box makes four.
     """
     return (floor_piece(-FLOOR_REACH, FLOOR_REACH),)
 

@@ -195,6 +195,8 @@ class StaticBody(Terrain):
         parts = tuple(self.parts) if isinstance(self.parts, Iterable) else ()
         if not parts or not all(isinstance(part, Box | Cylinder | HalfSpace | Hull) for part in parts):
             raise InvalidValueError("StaticBody.parts", "at least one convex solid", self.parts)
+        for i, part in enumerate(parts):
+            _check_extent(f"StaticBody.parts[{i}]", part)
         object.__setattr__(self, "parts", parts)
 
     def solids(self) -> tuple[Box | Cylinder | HalfSpace | Hull, ...]:
@@ -204,3 +206,24 @@ class StaticBody(Terrain):
     def x_breaks(self) -> tuple[float, ...]:
         """Return the corners of each solid in y = 0 [m]; where two solids meet is none."""
         return section_breaks(self.parts)
+
+
+def _check_extent(name: str, solid: Box | Cylinder | HalfSpace | Hull) -> None:
+    """Refuse a solid without an extent.
+
+    Raises:
+        InvalidValueError: A size that is not above 0, or corners in one plane.
+    """
+    length = Limits("m", 0.0, inclusive=False)
+    match solid:
+        case Box(size):
+            for axis, extent in zip("xyz", size, strict=True):
+                length.check(f"{name}.size along {axis}", extent)
+        case Cylinder(radius, extent):
+            length.check(f"{name}.radius", radius)
+            length.check(f"{name}.length", extent)
+        case Hull():
+            offsets = solid.points - solid.points.mean(axis=0)
+            if np.linalg.matrix_rank(offsets, tol=1e-9 * max(1.0, np.abs(offsets).max())) < 3:
+                expected = "corners that are not all in one plane"
+                raise InvalidValueError(f"{name}.vertices", expected, solid.vertices)

@@ -321,6 +321,7 @@ def test_one_that_diverges_stops_and_the_others_go_on(mixed):
     scripted(batch)
     others = np.arange(9) != 4
     assert batch.status == ["diverged" if i == 4 else "running" for i in range(9)]
+    assert batch.reasons[4].startswith("its body at ") and [i for i in range(9) if batch.reasons[i]] == [4]
     assert batch.running.tolist() == others.tolist()
     assert batch.time[4] < 0.01 < 1.4 < batch.time[others].min()
     for one, other in zip(states_of(batch), states_of(mixed), strict=True):

@@ -213,5 +213,5 @@ def test_every_published_soil_can_be_found():
     for name, soil in published_soils().items():
         assert find_soil(name) is soil
     assert find_soil("Upland sandy loam").constants == SoilConstants(
-        1.1, 74600, 2080000, 3300, math.tan(math.radians(33.7)), 0.025, 0, 0, 0, 1, 0
+        1.1, 74600, 2080000, 3300, math.tan(math.radians(33.7)), 0.025, 0, 0, 10, 0, 1, 0
     )

@@ -1,6 +1,7 @@
 """A shoe on solids, edges, half-rounds, heightfields and meshes."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -85,8 +86,9 @@ def test_depth_in_a_solid_is_the_way_to_its_nearest_face():
         terrain.Ramp(slope=0.4, length=1.0, distance=-0.5, width=1.0),
     )
     for described in solids:
-        ground = pack_ground([described])
-        solid = 1  # Behind the floor.
+        shape = described.solids()[1]  # Behind the floor.
+        alone = SimpleNamespace(solids=lambda shape=shape: (shape,), friction=1.0, soil=None)
+        ground, solid = pack_ground([alone]), 0
         ends = ground.edges[ground.edge_starts[solid] : ground.edge_starts[solid + 1]].reshape(-1, 3)
         hull = ConvexHull(ends).equations
         points = random.uniform(ground.bounds[solid, :3], ground.bounds[solid, 3:], (300, 3))

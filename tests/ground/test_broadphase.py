@@ -160,5 +160,5 @@ def test_grids_and_solids_lie_where_they_are_described():
     np.testing.assert_allclose(ground.bounds[-1, 3:], (0.4, 0.8, heights[1].max()))
     assert ground.friction[-3:].tolist() == [0.4, 0.9, 0.7]
     assert len(ground.edge_friction) == len(ground.edges) == ground.edge_starts[-1]
-    assert (ground.point_soils == RIGID).all() and ground.soils.shape == (0, 11)
+    assert (ground.point_soils == RIGID).all() and ground.soils.shape == (0, 12)
     assert len(pack_ground([]).planes) == 0

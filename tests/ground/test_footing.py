@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 import segtrack
 from segtrack import terrain
 from segtrack.engine import EngineName
+from segtrack.terrain.soil import ASSUMED_UNLOADING
 
 Array = NDArray[np.float64]
 SOILS = ["dry sand", "LETE sand"]
@@ -23,7 +24,9 @@ def pressure_by_hand(soil: terrain.Soil, b: Array, sinkage: Array, greatest: Arr
     n = max(1.0, soil.sinkage_exponent)
     modulus = soil.cohesive_modulus / b + soil.frictional_modulus
     secant = np.minimum(modulus * greatest ** (soil.sinkage_exponent - 1), bed / n)
-    unloading = np.maximum(soil.unloading_stiffness + soil.unloading_growth * greatest, n * secant)
+    known = soil.unloading_stiffness is not None
+    numbers = (soil.unloading_stiffness or 0.0) + soil.unloading_growth * greatest
+    unloading = np.maximum(numbers, (1.0 if known else ASSUMED_UNLOADING) * n * secant)
     return np.maximum(secant * greatest - np.minimum(unloading, bed) * (greatest - sinkage), 0.0)
 
 

@@ -12,6 +12,7 @@ import segtrack
 from segtrack import terrain
 from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError
 from segtrack.native.tree import VehicleState
+from segtrack.terrain.solids import Box
 
 
 def soft_world():
@@ -108,7 +109,9 @@ def test_a_single_component_that_is_not_finite_stops_the_run(name, component, ba
     with pytest.raises(DivergedError) as error:
         world.run(0.1)
     assert str(error.value).startswith("simulation diverged: quince at t = ")
-    assert str(error.value).endswith("its state is not finite")
+    part = {"joint_speeds": "joint ", "joint_angles": "joint ", "speeds": "belt ", "travels": "belt "}
+    of = "the rotation of its body" if name == "angular_velocity" else part.get(name, "its body")
+    assert f"its state is not finite: {of}" in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["position", "orientation", "travels", "speeds"])
@@ -151,6 +154,26 @@ def test_a_vehicle_that_is_absurdly_fast_stops_the_run():
     assert str(error.value).startswith(
         "simulation diverged: quince at t = 0.0010 s: a part of it is faster than 100 m/s, up to 1"
     )
+    assert ": its body at 150 m/s, the body at (" in str(error.value)
+    assert str(error.value).endswith("masses or drives, or it began inside the ground")
+
+
+def test_a_vehicle_that_left_its_ground_is_told_to_fall():
+    """And a belt that ran away is named, whatever the body does."""
+    with segtrack.World(engine="native", time_step=4e-3) as world:
+        world.add_terrain(terrain.StaticBody(parts=(Box((1.0, 1.0, 0.2), (0.0, 0.0, -0.1)),)))
+        world.add_vehicle("packbot", position=(5.0, 0.0, 0.0))
+        with pytest.raises(DivergedError) as error:
+            world.run(12.0)
+    assert "its body at 100 m/s, the body at (5.00, 0.00, -5" in str(error.value)
+    assert str(error.value).endswith("it falls: it has left its ground, or was placed where there is none")
+    world, robot = plane("packbot", settled=False)
+    robot.model.state.speeds[0, 1] = -250.0
+    with pytest.raises(DivergedError) as error:
+        world.run(0.1)
+    name = list(robot.tracks)[1]
+    assert f": belt {name} at " in str(error.value)
+    assert "likely its drive is too strong" in str(error.value)
 
 
 def test_ground_that_was_refused_is_not_there_for_the_next_vehicle():

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import segtrack
 import segtrack.terrain as terrain
 from segtrack.errors import FileAccessError, InvalidValueError
+from segtrack.terrain.solids import Box, Cylinder, Hull
 
 ROUNDING = 1e-15
 """Of a height that follows from a solid's middle and size [m]."""
@@ -273,3 +275,52 @@ def test_empty_profiles_are_refused():
         with pytest.raises(InvalidValueError) as caught:
             terrain.profile(terrain.Plane(), *arguments)
         assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (Box((1.0, 1.0, 0.0)), "size along z must be a positive finite number [m], got 0.0"),
+        (Box((1.0, -1.0, 1.0)), "size along y must be a positive finite number [m], got -1.0"),
+        (Cylinder(0.0, 1.0), "radius must be a positive finite number [m], got 0.0"),
+        (Cylinder(1.0, math.nan), "length must be a positive finite number [m], got nan"),
+    ],
+)
+def test_a_solid_without_extent_is_refused_by_name(part, message):
+    with pytest.raises(InvalidValueError) as error:
+        terrain.StaticBody(parts=(Box((1.0, 1.0, 1.0)), part))
+    assert str(error.value) == f"StaticBody.parts[1].{message}"
+    flat = Hull.of([(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)])
+    with pytest.raises(
+        InvalidValueError, match=r"parts\[0\].vertices must be corners that are not all in one"
+    ):
+        terrain.StaticBody(parts=(flat,))
+
+
+@pytest.mark.parametrize(
+    ("engine", "track_model"), [("native", "compliant"), ("pybullet", "segments"), ("pybullet", "compliant")]
+)
+def test_a_plane_has_no_end(engine, track_model):
+    """A PackBot turns 300 m from the origin as it does there."""
+    if engine == "pybullet":
+        pytest.importorskip("pybullet")
+    found = []
+    for x in (0.0, 300.0):
+        with segtrack.World(engine=engine) as world:
+            world.add_terrain(terrain.Plane())
+            robot = world.add_vehicle("packbot", track_model=track_model, position=(x, 0.7 * x))
+            robot.set_belt_speed(0.1, 0.3)
+            world.run(0.5)
+            place = np.subtract(robot.state.position, (x, 0.7 * x, 0.0))
+            found.append((*place, robot.state.yaw))
+    np.testing.assert_allclose(found[1], found[0], atol=1e-3 if track_model == "segments" else 1e-5)
+
+
+def test_robots_of_a_batch_are_on_a_plane_without_an_end():
+    with segtrack.Batch("packbot", count=2) as batch:
+        batch.reset(x=[0.0, 400.0], y=[0.0, -300.0])
+        batch.set_belt_speed(0.1, 0.3)
+        batch.run(0.5)
+        assert batch.status == ["running", "running"]
+        places = batch.state.position
+    np.testing.assert_allclose(places[1] - (400.0, -300.0, 0.0), places[0], atol=1e-9)

@@ -283,7 +283,8 @@ def test_a_single_component_that_is_not_finite_stops_the_world(component: int, b
         world.client.resetBaseVelocity(robot.model.body_id, velocity)
         with pytest.raises(DivergedError) as error:
             robot.model.check_speed(0.0)
-    assert str(error.value) == "simulation diverged: conveyor at t = 0.0000 s: its state is not finite"
+    start = "simulation diverged: conveyor at t = 0.0000 s: its state is not finite: its body, the body at ("
+    assert str(error.value).startswith(start)
 
 
 class Clock:
