@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,6 +112,21 @@ class Links:
         for parent, pivot in zip(self.parents, self.pivots, strict=True):
             frames.append(frames[parent] @ pivot)
         return tuple(frames)
+
+    def center_of_mass(self, flippers: Sequence[float]) -> NDArray[np.float64]:
+        """Centre of mass in the body frame (3,) [m].
+
+        Args:
+            flippers: Their angles in the order of the file [rad]; all other joints are at 0.
+        """
+        angles = [*flippers, *[0.0] * (len(self.pivots) - len(flippers))]
+        frames = [Frame.at((0, 0, 0), (0, 0, 0))]
+        for parent, pivot, axis, angle in zip(self.parents, self.pivots, self.axes, angles, strict=True):
+            turn = rotation_about_y(axis[1] * angle) if angle else np.eye(3)
+            frames.append(frames[parent] @ pivot @ Frame(turn, np.zeros(3)))
+        masses = np.array([link.mass for link in self.masses])
+        centers = [frame.points(link.center) for frame, link in zip(frames, self.masses, strict=True)]
+        return np.asarray(masses @ np.array(centers)) / masses.sum()
 
     @property
     def whole(self) -> MassProperties:

@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.geometry.path import BeltPath
 
+GRAVITY = 9.81
+"""Acceleration of free fall, unless a world is told another one [m/s^2]."""
+
 
 def rotation_of(rpy: Sequence[float]) -> NDArray[np.float64]:
     """Rotation matrix of URDF's fixed-axis roll, pitch, yaw [rad]."""

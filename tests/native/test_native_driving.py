@@ -11,7 +11,7 @@ from scenes import GRAVITY, tilted_world, vary
 import segtrack
 from segtrack import terrain
 from segtrack.experiments.contact_loads import watch
-from segtrack.experiments.planar_friction import balance_friction
+from segtrack.geometry.planar_friction import balance_friction
 
 # Drives and servos
 

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.description import VehicleDescription
-from segtrack.description.frames import Frame, body_shapes
+from segtrack.description.frames import body_shapes
 from segtrack.description.grousers import BoxShape, CylinderShape, GrouserShape, MeshShape, TrapezoidShape
 from segtrack.description.placement import PlacedTrack, place_tracks, vehicle_links
 from segtrack.description.track import TrackSpec
-from segtrack.geometry.mass import rotation_about_y
 from segtrack.geometry.path import inner_outline, normal_of, tangent_of
 from segtrack.logs.replay.terrain import Rise
 
@@ -53,7 +52,8 @@ def stand(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> RestPos
     """
     outline = np.concatenate([body_points(vehicle), *_belts(vehicle, flippers)])[:, [0, 2]]
     corners = outline[ConvexHull(outline).vertices]
-    middle = _center_of_mass(vehicle, flippers)[0]
+    angles = [flippers.get(name, 0.0) for name in vehicle.flippers]
+    middle = vehicle_links(vehicle).center_of_mass(angles)[0]
     sides = zip(corners, np.roll(corners, -1, axis=0), strict=True)
     # Corners go round counterclockwise: sides below lead forwards.
     below = [(rear, front) for rear, front in sides if front[0] > rear[0]]
@@ -78,19 +78,6 @@ def _belts(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> Iterat
         spec = track.mounted.spec
         tip = spec.grousers.height if spec.grousers is not None else 0.0
         yield track.frame.plane_points(inner_outline(spec.belt_path, -tip))
-
-
-def _center_of_mass(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> Array:
-    """Centre of mass in the body frame (3,) [m]."""
-    links = vehicle_links(vehicle)
-    turns = [rotation_about_y(f.raise_axis * flippers.get(name, 0.0)) for name, f in vehicle.flippers.items()]
-    turns += [np.eye(3)] * (len(links.pivots) - len(turns))  # Joints of the body's URDF are at 0.
-    frames = [Frame.at((0, 0, 0), (0, 0, 0))]
-    for pivot, parent, turn in zip(links.pivots, links.parents, turns, strict=True):
-        frames.append(frames[parent] @ pivot @ Frame(turn, np.zeros(3)))
-    masses = np.array([mass.mass for mass in links.masses])
-    centers = [frame.points(mass.center) for frame, mass in zip(frames, links.masses, strict=True)]
-    return np.asarray(masses @ np.array(centers)) / masses.sum()
 
 
 _SPACING = 0.0005
