@@ -68,7 +68,7 @@ def check_start(log: AlignedLog, settings: ReplaySettings, scene: ReplayScene) -
     if scene.vehicle.body.fixed:
         return
     flippers = flippers_at(log.motion, scene.vehicle, settings.flippers, log.begin)
-    rolling = run_up(scene.vehicle, log.start, first_speeds(log.motion, log.begin))
+    rolling = run_up(scene.vehicle, flippers, log.start, first_speeds(log.motion, log.begin))
     _check_at(log, settings, scene, flippers, log.start, "where it begins")
     if rolling is not None:
         _check_at(log, settings, scene, flippers, rolling.place, "where its run-up begins")
