@@ -32,13 +32,12 @@ from segtrack.bullet.track import BulletFlipper, BulletTrack
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import Frame
 from segtrack.engine import BeltContacts, Bodies, FrameMotion, VehicleModel
+from segtrack.engine.models import ABSURD_SPEED
 from segtrack.errors import DivergedError
 from segtrack.terrain import Terrain
 
 _FAR = 1e3
 """Distance at which bodies touch nothing [m]."""
-_MAX_SPEED = 100.0
-"""A body faster than this [m/s] has diverged."""
 
 Vector = tuple[float, ...]
 
@@ -237,11 +236,12 @@ class BulletVehicle(VehicleModel):
         client = self.physics_client_id
         with connection_required(client, f"step {self.description.name}", self.body_id):
             moving = [pybullet.getBaseVelocity(body, physicsClientId=client)[0] for body in self.body_ids]
-        speeds = [v for velocity in moving for v in velocity] + [track.drive.speed for track in self.tracks]
+        speeds = [math.hypot(*velocity) for velocity in moving]
+        speeds += [abs(track.drive.speed) for track in self.tracks]
         if not all(map(math.isfinite, speeds)):
             raise DivergedError(self.description.name, time, "its state is not finite")
-        fastest = max(map(abs, speeds))
-        if fastest >= _MAX_SPEED:
+        fastest = max(speeds)
+        if fastest >= ABSURD_SPEED:
             raise DivergedError(self.description.name, time, f"its speed is {fastest:.3g} m/s")
 
     def warn_of_loose_bodies(self) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.frames import Frame, read_inertial
+from segtrack.description.frames import Frame, body_shapes, read_inertial
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
 from segtrack.geometry.mass import MassProperties, rotation_about_y, uniform_belt
 from segtrack.geometry.path import normal_of
@@ -46,22 +46,29 @@ def place_tracks(vehicle: VehicleDescription, flipper_angles: Mapping[str, float
     return tuple(placed)
 
 
+def body_points(vehicle: VehicleDescription) -> NDArray[np.float64]:
+    """Corners of what of a body can touch, in its frame (n, 3) [m]: of a URDF its collision shapes."""
+    if vehicle.body.size is not None:
+        signs = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+        return np.asarray(signs * vehicle.body.size)
+    assert vehicle.body.urdf is not None
+    shapes = [shape for _, shape in body_shapes(vehicle.body.urdf, "collision")]
+    return np.concatenate([np.zeros((0, 3)), *(shape.frame.points(shape.corners()) for shape in shapes)])
+
+
 def bounding_box(
     vehicle: VehicleDescription, flipper_angles: Mapping[str, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Box around a vehicle, in the body frame.
+    """Box around what of a vehicle can touch, in the body frame.
 
     Args:
-        vehicle: The vehicle; of a body that is a URDF only the tracks count.
+        vehicle: The vehicle; joints of its URDF are at 0.
         flipper_angles: Angles by flipper [rad]; 0 if not given.
 
     Returns:
         Smallest and largest corner (3,), tips of the grousers included [m].
     """
-    corners = []
-    if vehicle.body.size is not None:
-        half = np.asarray(vehicle.body.size) / 2
-        corners += [-half[None], half[None]]
+    corners = [body_points(vehicle)]
     for track in place_tracks(vehicle, flipper_angles):
         spec = track.mounted.spec
         shapes = spec.grousers.shapes if spec.grousers is not None else ()

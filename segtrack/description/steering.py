@@ -27,7 +27,7 @@ from segtrack.geometry.planar_friction import PlanarContacts, balance_friction
 
 Array = NDArray[np.float64]
 NO_SLIP = 1.0
-"""Efficiency of belts that never slip sideways, and of a vehicle that does not stand on belts of two sides."""
+"""Efficiency of belts that never slip sideways, and of vehicles that do not stand on belts of two sides."""
 PHASES = 4
 """Number of places of the grousers that loads are taken at."""
 _APART = 0.618
@@ -84,8 +84,11 @@ class Steering:
             self._layout = _Layout(self.vehicle)
         angles = dict(zip(self.vehicle.flippers, (_ANGLE * turn for turn in turns), strict=True))
         try:
-            turned = balance_friction(self._layout.contacts(angles)).yaw_rate
-        except InvalidValueError:  # Nothing carries, or without friction.
+            contacts = self._layout.contacts(angles)
+            turned = 0.0 if contacts is None else balance_friction(contacts).yaw_rate
+        except InvalidValueError:  # There is no friction.
+            turned = 0.0
+        if turned <= 0.0:
             return NO_SLIP
         return turned / offsets.twist(_SIDES["left"], _SIDES["right"])[1]
 
@@ -100,13 +103,12 @@ class _Layout:
             for i, belt in enumerate(belt_designs(vehicle, self._links.mass, smooth=False))
         ]
         tracks = list(vehicle.mounted_tracks())
-        self._friction = np.array(
-            [(t.spec.contact.friction, t.spec.contact.friction * t.spec.contact.lateral_ratio) for t in tracks]
-        )
+        ratios = [(1.0, track.spec.contact.lateral_ratio) for track in tracks]
+        self._friction = np.array([[track.spec.contact.friction] for track in tracks]) * ratios
         self._speeds = np.array([_SIDES[track.side] for track in tracks])
 
-    def contacts(self, flippers: Mapping[str, float]) -> PlanarContacts:
-        """Loads of the vehicle at rest, about its centre of mass, belts running against each other."""
+    def contacts(self, flippers: Mapping[str, float]) -> PlanarContacts | None:
+        """Loads at rest about the centre of mass, belts against each other; None if the vehicle tips over."""
         frames = [placed.frame for placed in place_tracks(self._vehicle, flippers)]
         center = self._links.center_of_mass([flippers[name] for name in self._vehicle.flippers])
         hulls = [frame.points(belt.hull) - center for frame, belt in zip(frames, self._belts, strict=True)]
@@ -123,9 +125,11 @@ class _Layout:
             on = loads > 0.0
             found.append([a[on] for a in (points[:, :2], runs[:, :2], loads, tracks, edges)])
         points, runs, loads, tracks, edges = (np.concatenate(each) for each in zip(*found, strict=True))
-        return self._summed(points, runs, loads, tracks, edges)
+        return self._summed(points, runs, loads, tracks, edges) if len(loads) else None
 
-    def _summed(self, points: Array, runs: Array, loads: Array, tracks: Array, edges: Array) -> PlanarContacts:
+    def _summed(
+        self, points: Array, runs: Array, loads: Array, tracks: Array, edges: Array
+    ) -> PlanarContacts:
         """Contacts of parts of belts, each at the middle of its loads."""
         low, high = points[:, 0].min(), points[:, 0].max()
         part = np.minimum((points[:, 0] - low) / max(high - low, 1e-9) * _BINS, _BINS - 1).astype(int)

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.description import VehicleDescription
-from segtrack.description.frames import body_shapes
 from segtrack.description.grousers import BoxShape, CylinderShape, GrouserShape, MeshShape, TrapezoidShape
-from segtrack.description.placement import PlacedTrack, place_tracks, vehicle_links
+from segtrack.description.placement import PlacedTrack, body_points, place_tracks, vehicle_links
 from segtrack.description.track import TrackSpec
 from segtrack.geometry.path import inner_outline, normal_of, tangent_of
 from segtrack.logs.replay.terrain import Rise
@@ -60,16 +59,6 @@ def stand(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> RestPos
     rear, front = max(below, key=lambda side: min(middle - side[0][0], side[1][0] - middle))
     along = (front - rear) / np.linalg.norm(front - rear)
     return RestPose(float(along[1] * rear[0] - along[0] * rear[1]), float(-np.arctan2(along[1], along[0])))
-
-
-def body_points(vehicle: VehicleDescription) -> Array:
-    """Corners of what of a body collides, in its frame (n, 3) [m]."""
-    if vehicle.body.size is not None:
-        signs = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-        return np.asarray(signs * vehicle.body.size)
-    assert vehicle.body.urdf is not None
-    shapes = [shape for _, shape in body_shapes(vehicle.body.urdf, "collision")]
-    return np.concatenate([np.zeros((0, 3)), *(shape.frame.points(shape.corners()) for shape in shapes)])
 
 
 def _belts(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> Iterator[Array]:
