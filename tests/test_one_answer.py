@@ -116,7 +116,7 @@ def test_at_gimbal_lock_the_roll_is_zero_and_nothing_is_lost() -> None:
 
 @pytest.mark.parametrize("engine", ["native", "pybullet"])
 def test_a_vehicle_diverges_at_the_same_speed_in_every_engine(engine: str) -> None:
-    """By the length of its velocity, whatever the direction: (80, 80, 0) m/s is 113 m/s, (60, 60, 0) is 85."""
+    """By the length of its velocity in any direction: (80, 80, 0) m/s is 113 m/s, (60, 60, 0) is 85."""
     for component, diverges in ((80.0, True), (60.0, False)):
         with segtrack.World(engine=engine) as world:
             robot = world.add_vehicle("packbot", track_model="compliant", position=(0, 0, 50))

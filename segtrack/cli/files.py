@@ -139,7 +139,9 @@ def _tell_steering(vehicle: VehicleDescription) -> None:
     given, steering = vehicle.steering_efficiency, Steering(vehicle)
     if given is None:
         return
-    poses = {", flippers flat": 0.0, f", flippers at {_RAISED:g} rad": _RAISED} if vehicle.flippers else {"": 0.0}
+    poses = {"": 0.0}
+    if vehicle.flippers:
+        poses = {", flippers flat": 0.0, f", flippers at {_RAISED:g} rad": _RAISED}
     for pose, angle in poses.items():
         reckoned = steering.reckon(dict.fromkeys(vehicle.flippers, angle))
         off = f"steering_efficiency {given:g} is {given / reckoned - 1:+.0%} off {reckoned:.3f}"

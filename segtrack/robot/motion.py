@@ -265,7 +265,7 @@ def turned_at(times: ArrayLike, orientations: ArrayLike, when: ArrayLike) -> NDA
         when: Times of any shape [s].
     """
     at, values = np.asarray(times, dtype=float), same_signs(np.asarray(orientations, dtype=float))
-    place = np.interp(when, at, np.arange(len(at)))
+    place = np.asarray(np.interp(np.asarray(when, dtype=float), at, np.arange(len(at))))
     before = np.floor(place).astype(int)
     share, after = (place - before)[..., None], np.minimum(before + 1, len(at) - 1)
     first, second = values[before], values[after]
