@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,7 +129,7 @@ class _Layout:
         return self._summed(points, runs, loads, tracks, edges) if len(loads) else None
 
     def _summed(
-        self, points: Array, runs: Array, loads: Array, tracks: Array, edges: Array
+        self, points: Array, runs: Array, loads: Array, tracks: NDArray[Any], edges: NDArray[Any]
     ) -> PlanarContacts:
         """Contacts of parts of belts, each at the middle of its loads."""
         low, high = points[:, 0].min(), points[:, 0].max()
@@ -136,7 +137,7 @@ class _Layout:
         _, first, part = np.unique(
             (tracks * _BINS + part) * 2 + edges, return_index=True, return_inverse=True
         )
-        total = np.bincount(part, loads)
+        total = np.asarray(np.bincount(part, loads), dtype=float)
         places, ways = (
             np.stack([np.bincount(part, loads * each) / total for each in values.T], axis=1)
             for values in (points, runs)
