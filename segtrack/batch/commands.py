@@ -14,7 +14,7 @@ from segtrack.batch.fleet import Fleet
 from segtrack.batch.fleet_arrays import RUNNING, STATUSES
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import TrackOffsets
-from segtrack.description.steering import Steering
+from segtrack.description.steering import SteeringByLoads
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.native.tree import VehicleState
 from segtrack.robot.joint import check_commanded
@@ -41,7 +41,7 @@ class BatchCommands:
         kinds = [kind.description for kind in fleet.kinds]
         offsets = [(v.side_offset("left"), v.side_offset("right")) for v in kinds]
         self._offsets = np.nan_to_num(np.array(offsets, dtype=float))  # Without tracks on a side.
-        self._steering = [Steering(kind) for kind in kinds]
+        self._steering = [SteeringByLoads(kind) for kind in kinds]
         self._sides = np.array([("left", "center", "right").index(track.side) for track in tracks])
 
     def __len__(self) -> int:

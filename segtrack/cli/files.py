@@ -16,7 +16,7 @@ from segtrack.description import VehicleDescription, bundled_vehicles, load_vehi
 from segtrack.description.belt_limits import segments_problems
 from segtrack.description.chain.layout import chain_problems
 from segtrack.description.placement import vehicle_links
-from segtrack.description.steering import Steering
+from segtrack.description.steering import SteeringByLoads
 from segtrack.engine.track_models import track_model_names
 from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
 
@@ -136,7 +136,7 @@ def validate(file: VehicleFile) -> None:
 
 def _tell_steering(vehicle: VehicleDescription) -> None:
     """Print how far off a file's steering efficiency is from what is reckoned, flippers flat and raised."""
-    given, steering = vehicle.steering_efficiency, Steering(vehicle)
+    given, steering = vehicle.steering_efficiency, SteeringByLoads(vehicle)
     if given is None:
         return
     poses = {"": 0.0}

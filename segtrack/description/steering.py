@@ -48,7 +48,7 @@ _SIDES = {"left": -1.0, "center": 0.0, "right": 1.0}
 """Belt speed of each side in a turn to the left on the spot [m/s]."""
 
 
-class Steering:
+class SteeringByLoads:
     """Yaw rate that a vehicle gets over that of belts which never slip sideways, flippers where they are."""
 
     def __init__(self, vehicle: VehicleDescription) -> None:

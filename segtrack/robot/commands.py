@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import TrackOffsets
-from segtrack.description.steering import Steering
+from segtrack.description.steering import SteeringByLoads
 from segtrack.engine import Pedals, VehicleModel
 from segtrack.errors import UnknownNameError, finite, finite_vector
 from segtrack.robot.flipper import Flipper
@@ -35,7 +35,7 @@ class RobotCommands(Generic[Model]):
         self.flippers = {flipper.name: Flipper(flipper) for flipper in model.flippers}
         joints = {joint.design.name: Joint(joint) for joint in model.joints}
         self.joints = NamedJoints(self.name, joints)
-        self._steering = Steering(self.description)
+        self._steering = SteeringByLoads(self.description)
         self._belts = [(t.model, t.side, t.spec.drive.top_speed) for t in self.tracks.values()]
 
     @property

@@ -10,7 +10,7 @@ import yaml
 
 from segtrack.description import VehicleDescription, find_vehicle, load_vehicle
 from segtrack.description.load import parse_vehicle
-from segtrack.description.steering import Steering
+from segtrack.description.steering import SteeringByLoads
 from segtrack.reproduce.turning import uniform_pressure_turning_rate
 
 
@@ -36,7 +36,7 @@ def wheels(x: float, y: float, lug: float = 0.0) -> VehicleDescription:
 def test_four_wheels_turn_as_their_four_points_say(x: float, y: float, lug: float) -> None:
     """F_t y = F_l x, with slips u - w y and w x, gives w = u y / (x^2 + y^2); tips run faster."""
     expected = y * y / (x * x + y * y) * (1 + lug / 0.08)
-    assert Steering(wheels(x, y, lug)).reckon({}) == pytest.approx(expected, rel=0.01)
+    assert SteeringByLoads(wheels(x, y, lug)).reckon({}) == pytest.approx(expected, rel=0.01)
 
 
 @pytest.mark.parametrize("gauge", [0.3, 0.445, 0.7])
@@ -51,7 +51,7 @@ def test_narrow_belts_turn_as_uniform_pressure_says(gauge: float) -> None:
     vehicle = parse_vehicle(data)
     spec = next(vehicle.mounted_tracks()).spec
     expected = uniform_pressure_turning_rate(1.0, gauge, spec.ground_length) * gauge / 2
-    assert Steering(vehicle).reckon({}) == pytest.approx(expected, rel=0.01)
+    assert SteeringByLoads(vehicle).reckon({}) == pytest.approx(expected, rel=0.01)
 
 
 def test_friction_across_the_tracks_counts_and_its_level_does_not() -> None:
@@ -61,7 +61,7 @@ def test_friction_across_the_tracks_counts_and_its_level_does_not() -> None:
         data = content("packbot")
         for track in data["tracks"].values():
             track["contact"] = {"friction": along} | ({} if across is None else {"lateral_friction": across})
-        efficiencies.append(Steering(parse_vehicle(data)).reckon({}))
+        efficiencies.append(SteeringByLoads(parse_vehicle(data)).reckon({}))
     assert efficiencies[1] == pytest.approx(efficiencies[0], rel=1e-6)
     assert efficiencies[3] == pytest.approx(efficiencies[2], rel=1e-6)
     assert efficiencies[2] > 1.1 * efficiencies[0]
@@ -69,7 +69,7 @@ def test_friction_across_the_tracks_counts_and_its_level_does_not() -> None:
 
 def test_mirrored_poses_of_flippers_are_alike() -> None:
     """Within what is left open by grousers, of which those of each belt stand elsewhere."""
-    steering = Steering(load_vehicle("quince"))
+    steering = SteeringByLoads(load_vehicle("quince"))
     left, right = (
         steering.reckon({f"{end}_{side}": 0.7 for end in ("front", "rear")}) for side in ("left", "right")
     )
@@ -78,9 +78,9 @@ def test_mirrored_poses_of_flippers_are_alike() -> None:
 
 def test_a_number_in_the_file_goes_before_what_is_reckoned() -> None:
     vehicle = load_vehicle("quince").model_copy(update={"steering_efficiency": 0.5})
-    steering = Steering(vehicle)
+    steering = SteeringByLoads(vehicle)
     assert steering.efficiency({}) == 0.5
-    assert steering.reckon({}) == Steering(load_vehicle("quince")).efficiency({}) != 0.5
+    assert steering.reckon({}) == SteeringByLoads(load_vehicle("quince")).efficiency({}) != 0.5
 
 
 @pytest.mark.parametrize("change", ["friction", "one side", "tips over"])
@@ -93,5 +93,5 @@ def test_what_cannot_be_reckoned_counts_as_no_slip(change: str) -> None:
             track["contact"] = {"friction": 0}
     else:
         data["body"]["center_of_mass"] = [0.0, 5.0, 0.0]
-    reckoned = Steering(parse_vehicle(data)).reckon({})
+    reckoned = SteeringByLoads(parse_vehicle(data)).reckon({})
     assert reckoned == 1.0 and math.isfinite(reckoned)

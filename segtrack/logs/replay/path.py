@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import Values
-from segtrack.description.steering import Steering
+from segtrack.description.steering import SteeringByLoads
 from segtrack.robot.motion import Motion, Signal
 
 SIDES = ("left", "right")
@@ -65,7 +65,7 @@ def _driven_twist(
     if offsets is None:
         return (left + right) / 2, 0.0 * left
     linear, angular = offsets.twist(left, right)
-    return linear, angular * Steering(vehicle).efficiency(flippers)
+    return linear, angular * SteeringByLoads(vehicle).efficiency(flippers)
 
 
 class Way(NamedTuple):
