@@ -20,6 +20,7 @@ from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import ActuatorState
 from segtrack.engine.drive import check_drives
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
+from segtrack.geometry.mass import GRAVITY
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.engine import CHUNK, preset_step
 from segtrack.terrain import Terrain
@@ -53,7 +54,7 @@ class Batch(BatchHeights):
         track_model: str = "compliant",
         preset: str | None = None,
         time_step: float | None = None,
-        gravity: float = 9.81,
+        gravity: float = GRAVITY,
         threads: int | None = None,
         device: str = "cpu",
     ) -> None:

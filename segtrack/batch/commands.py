@@ -14,6 +14,7 @@ from segtrack.batch.fleet import Fleet
 from segtrack.batch.fleet_arrays import RUNNING, STATUSES
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import TrackOffsets
+from segtrack.description.steering import SteeringByLoads
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.native.divergence import what_diverged_natively
 from segtrack.native.tree import VehicleState
@@ -39,8 +40,9 @@ class BatchCommands:
         self.flipper_names = tuple(self.vehicle.flippers)
         self.joint_names = tuple(joint.name for joint in self.vehicle.joint_tree.joints)
         kinds = [kind.description for kind in fleet.kinds]
-        turning = [(v.side_offset("left"), v.side_offset("right"), v.steering_efficiency) for v in kinds]
-        self._turning = np.nan_to_num(np.array(turning, dtype=float))  # Without tracks on a side.
+        offsets = [(v.side_offset("left"), v.side_offset("right")) for v in kinds]
+        self._offsets = np.nan_to_num(np.array(offsets, dtype=float))  # Without tracks on a side.
+        self._steering = [SteeringByLoads(kind) for kind in kinds]
         self._sides = np.array([("left", "center", "right").index(track.side) for track in tracks])
 
     def __len__(self) -> int:
@@ -151,9 +153,17 @@ class BatchCommands:
         """
         turning = numbers("angular speed [rad/s]", angular, len(self))
         forward = numbers("linear speed [m/s]", linear, len(self))
-        left, right, efficiency = self._turning[self._fleet.kind_of].T
-        offsets: Any = TrackOffsets(left, right)
-        self.set_belt_speed(*offsets.belt_speeds(forward, turning / efficiency))
+        offsets: Any = TrackOffsets(*self._offsets[self._fleet.kind_of].T)
+        self.set_belt_speed(*offsets.belt_speeds(forward, turning / self._efficiencies(turning != 0)))
+
+    def _efficiencies(self, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Steering efficiencies (N,) [-]; 1 of those that are not chosen."""
+        found, names = np.ones(len(self)), self.flipper_names
+        angles = self._fleet.state.joint_angles[:, : len(names)]
+        for i in np.flatnonzero(chosen).tolist():
+            flippers = dict(zip(names, angles[i].tolist(), strict=True))
+            found[i] = self._steering[self._fleet.kind_of[i]].efficiency(flippers)
+        return found
 
     def set_flippers(self, **angles: ArrayLike) -> None:
         """Move flippers to angles () or (N,) [rad], by name; tips raised positive, clipped to their limits.

@@ -18,6 +18,7 @@ from segtrack.description import VehicleDescription
 from segtrack.engine import Engine
 from segtrack.engine.drive import check_drives
 from segtrack.errors import DisconnectedError, InvalidValueError, Phrase, SegtrackError
+from segtrack.geometry.mass import GRAVITY
 from segtrack.terrain import Terrain
 
 _LONGEST = "fast"
@@ -59,7 +60,7 @@ class BulletEngine(Engine):
         self,
         preset: str | None = None,
         time_step: float | None = None,
-        gravity: float = 9.81,
+        gravity: float = GRAVITY,
         *,
         gui: bool = False,
         client: Any = None,

@@ -33,13 +33,12 @@ from segtrack.description import VehicleDescription
 from segtrack.description.frames import Frame
 from segtrack.engine import BeltContacts, Bodies, FrameMotion, VehicleModel
 from segtrack.engine.divergence import what_diverged
+from segtrack.engine.models import ABSURD_SPEED
 from segtrack.errors import DivergedError
 from segtrack.terrain import Terrain
 
 _FAR = 1e3
 """Distance at which bodies touch nothing [m]."""
-_MAX_SPEED = 100.0
-"""A body faster than this [m/s] has diverged."""
 
 Vector = tuple[float, ...]
 
@@ -238,11 +237,11 @@ class BulletVehicle(VehicleModel):
         client = self.physics_client_id
         with connection_required(client, f"step {self.description.name}", self.body_id):
             moving = [pybullet.getBaseVelocity(body, physicsClientId=client)[0] for body in self.body_ids]
-        speeds = [v for velocity in moving for v in velocity] + [track.drive.speed for track in self.tracks]
-        fastest = max(map(abs, speeds))
-        if all(map(math.isfinite, speeds)) and fastest < _MAX_SPEED:
+        speeds = [math.hypot(*velocity) for velocity in moving]
+        speeds += [abs(track.drive.speed) for track in self.tracks]
+        finite, fastest = all(map(math.isfinite, speeds)), max(speeds)
+        if finite and fastest < ABSURD_SPEED:
             return
-        finite = all(map(math.isfinite, speeds))
         how = f"its speed is {fastest:.3g} m/s" if finite else "its state is not finite"
         raise DivergedError(self.description.name, time, f"{how}: {self._what_diverged(moving)}")
 

@@ -16,6 +16,7 @@ from segtrack.description import VehicleDescription, bundled_vehicles, load_vehi
 from segtrack.description.belt_limits import segments_problems
 from segtrack.description.chain.layout import chain_problems
 from segtrack.description.placement import vehicle_links
+from segtrack.description.steering import SteeringByLoads
 from segtrack.engine.track_models import track_model_names
 from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
 
@@ -90,6 +91,8 @@ def draw_course(
     say_written(write_figure(picture, draw_course(course)))
 
 
+_RAISED = 1.0
+"""Angle of raised flippers for which `validate` reckons [rad]."""
 VehicleFile = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")]
 
 
@@ -121,6 +124,7 @@ def validate(file: VehicleFile) -> None:
     tracks = len(list(vehicle.mounted_tracks()))
     flippers = len(vehicle.flippers)
     words().print(f"{vehicle.name}: valid, {tracks} tracks, {flippers} flippers", highlight=False)
+    _tell_steering(vehicle)
     for problem in segments_problems(vehicle):
         words().print(f"{vehicle.name}: not for track model segments: {problem}", highlight=False)
     reasons = chain_problems(vehicle)
@@ -128,6 +132,20 @@ def validate(file: VehicleFile) -> None:
         words().print(f"{vehicle.name}: not for track model chain: {reason}", highlight=False)
     if reasons and vehicle.describes_chains:
         raise typer.Exit(2)
+
+
+def _tell_steering(vehicle: VehicleDescription) -> None:
+    """Print how far off a file's steering efficiency is from what is reckoned, flippers flat and raised."""
+    given, steering = vehicle.steering_efficiency, SteeringByLoads(vehicle)
+    if given is None:
+        return
+    poses = {"": 0.0}
+    if vehicle.flippers:
+        poses = {", flippers flat": 0.0, f", flippers at {_RAISED:g} rad": _RAISED}
+    for pose, angle in poses.items():
+        reckoned = steering.reckon(dict.fromkeys(vehicle.flippers, angle))
+        off = f"steering_efficiency {given:g} is {given / reckoned - 1:+.0%} off {reckoned:.3f}"
+        words().print(f"{vehicle.name}: {off}, reckoned from its loads{pose}", highlight=False)
 
 
 @command

@@ -11,6 +11,7 @@
 | `frames`, `urdf_checks` | frames and links of a body that is a URDF, and mistakes in it |
 | `placement`, `belt_limits` | places and masses of tracks and links; limits of belts and steps |
 | `compliant_layout` | design that follows, of compliant belts |
+| `steering` | steering efficiency, by loads and planar friction |
 """
 
 from segtrack.description.load import bundled_vehicles, find_vehicle, load_vehicle

@@ -16,11 +16,10 @@ from segtrack.compliant.section import Section, bar_section, face_section, hull_
 from segtrack.description.grousers import BoxShape, CylinderShape, GrouserShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
+from segtrack.geometry.mass import GRAVITY
 from segtrack.geometry.path import Arc, BeltPath
 from segtrack.ground.contact_laws import ContactParameters, contact_parameters
 
-GRAVITY = 9.81
-"""For the weight that default stiffnesses follow from, whatever the world's is [m/s^2]."""
 REST_DEPTH = 3e-5
 """Default penetration of a vehicle on its ground lines at rest, in files without a stiffness [m]."""
 DAMPING_RATIO = 2.0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.frames import Frame, read_inertial
+from segtrack.description.frames import Frame, body_shapes, read_inertial
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
 from segtrack.geometry.mass import MassProperties, rotation_about_y, uniform_belt
 from segtrack.geometry.path import normal_of
@@ -46,22 +46,29 @@ def place_tracks(vehicle: VehicleDescription, flipper_angles: Mapping[str, float
     return tuple(placed)
 
 
+def body_points(vehicle: VehicleDescription) -> NDArray[np.float64]:
+    """Corners of what of a body can touch, in its frame (n, 3) [m]: of a URDF its collision shapes."""
+    if vehicle.body.size is not None:
+        signs = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+        return np.asarray(signs * vehicle.body.size)
+    assert vehicle.body.urdf is not None
+    shapes = [shape for _, shape in body_shapes(vehicle.body.urdf, "collision")]
+    return np.concatenate([np.zeros((0, 3)), *(shape.frame.points(shape.corners()) for shape in shapes)])
+
+
 def bounding_box(
     vehicle: VehicleDescription, flipper_angles: Mapping[str, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Box around a vehicle, in the body frame.
+    """Box around what of a vehicle can touch, in the body frame.
 
     Args:
-        vehicle: The vehicle; of a body that is a URDF only the tracks count.
+        vehicle: The vehicle; joints of its URDF are at 0.
         flipper_angles: Angles by flipper [rad]; 0 if not given.
 
     Returns:
         Smallest and largest corner (3,), tips of the grousers included [m].
     """
-    corners = []
-    if vehicle.body.size is not None:
-        half = np.asarray(vehicle.body.size) / 2
-        corners += [-half[None], half[None]]
+    corners = [body_points(vehicle)]
     for track in place_tracks(vehicle, flipper_angles):
         spec = track.mounted.spec
         shapes = spec.grousers.shapes if spec.grousers is not None else ()
@@ -112,6 +119,21 @@ class Links:
         for parent, pivot in zip(self.parents, self.pivots, strict=True):
             frames.append(frames[parent] @ pivot)
         return tuple(frames)
+
+    def center_of_mass(self, flippers: Sequence[float]) -> NDArray[np.float64]:
+        """Centre of mass in the body frame (3,) [m].
+
+        Args:
+            flippers: Their angles in the order of the file [rad]; all other joints are at 0.
+        """
+        angles = [*flippers, *[0.0] * (len(self.pivots) - len(flippers))]
+        frames = [Frame.at((0, 0, 0), (0, 0, 0))]
+        for parent, pivot, axis, angle in zip(self.parents, self.pivots, self.axes, angles, strict=True):
+            turn = rotation_about_y(axis[1] * angle) if angle else np.eye(3)
+            frames.append(frames[parent] @ pivot @ Frame(turn, np.zeros(3)))
+        masses = np.array([link.mass for link in self.masses])
+        centers = [frame.points(link.center) for frame, link in zip(frames, self.masses, strict=True)]
+        return np.asarray(masses @ np.array(centers)) / masses.sum()
 
     @property
     def whole(self) -> MassProperties:

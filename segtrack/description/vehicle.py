@@ -128,9 +128,9 @@ class VehicleDescription(Spec):
     that are not named stand at 0; those that mimic a named one move with it."""
     chain: ChainSpec = ChainSpec()
     """Settings of the track model `chain` for all tracks that give none of their own."""
-    steering_efficiency: Annotated[float, Field(strict=True, gt=0, le=1, allow_inf_nan=False)] = 1.0
-    """Yaw rate that the vehicle gets over that of belts which never slip sideways, by which
-    `Robot.drive` divides the yaw rates asked of it; `segtrack reproduce turning --vehicle` measures it."""
+    steering_efficiency: Annotated[float, Field(strict=True, gt=0, le=1, allow_inf_nan=False)] | None = None
+    """Yaw rate that the vehicle gets over that of belts which never slip sideways, by which `Robot.drive`
+    divides the yaw rates asked of it; reckoned from its loads and its flippers' pose where none is given."""
     driver_position: Vector | None = None
     """Driver's place in the body frame [m], at which `segtrack event` takes vertical accelerations."""
     calibration: Calibration | None = None

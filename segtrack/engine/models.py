@@ -31,6 +31,9 @@ if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.chain.design import TrackDesign
     from segtrack.chain.readings import ChainPose, ChainReading
 
+ABSURD_SPEED = 100.0
+"""A vehicle has diverged once a part of it, or a belt, is faster than this [m/s]."""
+
 
 class TrackModel(ABC):
     """One track in an engine.

@@ -6,10 +6,6 @@ from dataclasses import dataclass
 
 from segtrack.errors import InvalidValueError, finite
 
-GRAVITY = 9.81
-"""Unit of peaks [m/s^2]."""
-
-
 _MAY_BE_0 = ("run_up", "rest", "step_rest", "step_clearance", "past", "heading_gain", "offset_gain")
 
 

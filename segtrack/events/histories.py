@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.readings import ChainReading
-from segtrack.events.assumptions import GRAVITY
 from segtrack.events.filters import low_passed, weighted_acceleration
 from segtrack.events.limits import LIMITS
 from segtrack.experiments.histories import ChainHistory
+from segtrack.geometry.mass import GRAVITY
 from segtrack.robot import Robot
 
 

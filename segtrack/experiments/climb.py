@@ -23,6 +23,7 @@ from segtrack.experiments.climb_result import (
 from segtrack.experiments.histories import ChainRecorder, has_chains
 from segtrack.robot import Robot, RobotState
 from segtrack.robot.motion import Motion, SignalRecorder
+from segtrack.robot.track import longitudinal_slip
 from segtrack.terrain import Step
 from segtrack.world import World
 
@@ -249,7 +250,7 @@ def _real_time_factors(elapsed: list[float]) -> list[float]:
 
 
 def _slip(trajectory: Motion) -> float:
-    """1 - way / belt travel since the robot began to drive; 0 if the belts did not move."""
+    """Slip by the mean speeds since the robot began to drive, see `longitudinal_slip`; 0 before."""
     begin = min(round(SETTLE / SAMPLE_TIME), len(trajectory.times) - 1)
     travel = float(
         np.mean([travel[-1] - travel[begin] for travel in trajectory.by_name("track_travel").values()])
@@ -257,14 +258,12 @@ def _slip(trajectory: Motion) -> float:
     forward = trajectory.forward_axis[begin:]
     steps = np.diff(trajectory["position"][begin:], axis=0)
     way = float(np.sum(steps * (forward[1:] + forward[:-1]) / 2))
-    return 1.0 - way / travel if abs(travel) > 1e-6 else 0.0
+    duration = float(trajectory.times[-1] - trajectory.times[begin])
+    return float(longitudinal_slip(travel / duration, way / duration)) if duration > 0 else 0.0
 
 
 def _put_before_step(robot: Robot, angles: dict[str, float]) -> float:
     """Put the robot on the ground, `GAP` before x = 0; returns its reach before its body frame [m]."""
     low, high = bounding_box(robot.description, angles)
-    if robot.description.body.urdf is not None:
-        box, origin = np.array(robot.bounds()), np.array(robot.state.position)
-        low, high = np.minimum(low, box[0] - origin), np.maximum(high, box[1] - origin)
     robot.reset_base_pose((-GAP - float(high[0]), 0.0, _CLEARANCE - float(low[2])))
     return float(high[0])

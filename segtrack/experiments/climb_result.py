@@ -105,9 +105,8 @@ class ClimbResult:
         real_time_factor_min: Real-time factor of the slowest window.
         max_pitch: Largest pitch, nose up [rad].
         final_position: Position of the body frame (3,) [m]; the step's face is at x = 0.
-        slip: 1 - way / belt travel while driving [-]. The way is what the body frame moves along
-            its own forward axis, the belt travel is the mean over the tracks. Of a whole drive, so it
-            keeps the one ratio of publications, and has none of `Track.slip`'s bounds.
+        slip: Slip by the mean speeds while driving, as `Track.slip` in [-1, 1] [-]. The way is what the
+            body frame moves along its own forward axis, the belt travel is the mean over the tracks.
         energy: Work of all belt drives [J].
         trajectory: Sampled at 50 Hz.
         chains: Histories of link chains, thinned to about `CHAIN_ROWS` rows; None for other tracks.

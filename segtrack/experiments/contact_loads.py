@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 from segtrack.engine import FrameMotion
 from segtrack.engine.track_models import find_track_model
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.experiments.planar_friction import PlanarContacts
 from segtrack.geometry.mass import rotation_of
+from segtrack.geometry.planar_friction import PlanarContacts
 from segtrack.robot import Robot
 from segtrack.robot.track import Track
 from segtrack.world import World

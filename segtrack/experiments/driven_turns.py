@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
-from segtrack.experiments.planar_friction import balance_friction, uniform_tracks
+from segtrack.geometry.planar_friction import balance_friction, uniform_tracks
 from segtrack.robot import RobotState
 from segtrack.terrain import Plane
 from segtrack.world import World, resolve

@@ -20,8 +20,8 @@ from segtrack.description.placement import place_tracks
 from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, finite
 from segtrack.experiments.contact_loads import watch
-from segtrack.experiments.planar_friction import balance_friction
-from segtrack.experiments.traction import GRAVITY
+from segtrack.geometry.mass import GRAVITY
+from segtrack.geometry.planar_friction import balance_friction
 from segtrack.robot import Robot
 from segtrack.terrain import Plane
 from segtrack.world import World, resolve

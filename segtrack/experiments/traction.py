@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from segtrack.chain.design import TrackDesign
 from segtrack.engine import EngineName
 from segtrack.experiments.histories import has_chains
+from segtrack.geometry.mass import GRAVITY
 from segtrack.robot import Robot
 from segtrack.terrain import Plane
 from segtrack.world import World, resolve
 
-GRAVITY = 9.81
-"""[m/s^2]"""
 SLIDING = 0.005
 """A braked vehicle that is faster than this down the slope slides [m/s]."""
 

@@ -11,6 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.geometry.path import BeltPath
 
+GRAVITY = 9.81
+"""Acceleration of free fall, unless a world is told another one [m/s^2]."""
+STANDARD_GRAVITY = 9.80665
+"""The unit g, as the metre and the second define it [m/s^2]."""
+
 
 def rotation_of(rpy: Sequence[float]) -> NDArray[np.float64]:
     """Rotation matrix of URDF's fixed-axis roll, pitch, yaw [rad]."""
@@ -27,17 +32,31 @@ def rotation_of(rpy: Sequence[float]) -> NDArray[np.float64]:
     )
 
 
+_LOCKED, _LOST = 1e-6, 1e-13
+"""Cosines of the pitch at gimbal lock, and where rounding leaves nothing of the roll [-]."""
+
+
 def rpy_of(rotation: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Roll, pitch, yaw [rad] of a rotation matrix; at gimbal lock the yaw is zero."""
+    """Roll, pitch, yaw [rad] of a rotation matrix; at gimbal lock the roll is zero."""
     (a, b, c), (d, e, f), (g, h, i) = rotation.tolist()
     cosine = math.hypot(a, d)
     pitch = math.atan2(-g, cosine)
-    if cosine > 1e-6:
+    if cosine > _LOCKED:
         return math.atan2(h, i), pitch, math.atan2(d, a)
-    # Rounding leaves little of the yaw, or nothing: the roll is what this yaw leaves of the rotation.
-    yaw = math.atan2(d, a) if cosine > 1e-13 else 0.0
-    sine, cosine = math.sin(yaw), math.cos(yaw)
-    return math.atan2(sine * c - cosine * f, cosine * e - sine * b), pitch, yaw
+    # Rounding leaves little of the roll, or nothing: the yaw is what this roll leaves of the rotation.
+    roll = math.atan2(h, i) if cosine > _LOST else 0.0
+    sine, cosine = math.sin(roll), math.cos(roll)
+    return roll, pitch, math.atan2(sine * c - cosine * b, cosine * e - sine * f)
+
+
+def rpys_of(rotations: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Roll, pitch, yaw (..., 3) [rad] of rotation matrices (..., 3, 3), as `rpy_of` has them."""
+    (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(rotations, (-2, -1), (0, 1))
+    cosine = np.hypot(a, d)
+    roll = np.where(cosine > _LOST, np.arctan2(h, i), 0.0)
+    left = np.arctan2(np.sin(roll) * c - np.cos(roll) * b, np.cos(roll) * e - np.sin(roll) * f)
+    yaw = np.where(cosine > _LOCKED, np.arctan2(d, a), left)
+    return np.stack([roll, np.arctan2(-g, cosine), yaw], axis=-1)
 
 
 def rotation_about_y(angle: float) -> NDArray[np.float64]:

@@ -33,6 +33,7 @@ from segtrack.chain.track_step import (
     load_track,
 )
 from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates
+from segtrack.engine.models import ABSURD_SPEED
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.contact_loads import clear_loads
 from segtrack.ground.kernels import compiled, entry, inlined
@@ -51,7 +52,7 @@ from segtrack.native.hull import (
 )
 from segtrack.native.joint_loads import move_followers
 from segtrack.native.kinematics import largest_speed, move, move_links, multiply, slow_down, write
-from segtrack.native.step import ABSURD_SPEED, CROWDED, DONE, NOT_FINITE, TOO_FAST
+from segtrack.native.step import CROWDED, DONE, NOT_FINITE, TOO_FAST
 from segtrack.native.tree import (
     TreeArrays,
     TreeWork,

@@ -15,6 +15,7 @@ from segtrack.engine import Engine
 from segtrack.engine.drive import check_drives
 from segtrack.engine.track_models import find_track_model
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.geometry.mass import GRAVITY
 from segtrack.ground.functions import exponential
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.vectors import Vector
@@ -73,7 +74,7 @@ class NativeEngine(Engine):
     name = "native"
 
     def __init__(
-        self, preset: str | None = None, time_step: float | None = None, gravity: float = 9.81
+        self, preset: str | None = None, time_step: float | None = None, gravity: float = GRAVITY
     ) -> None:
         """Open an empty world.
 

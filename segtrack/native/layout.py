@@ -12,11 +12,12 @@ from scipy.spatial import ConvexHull, QhullError
 from segtrack.chain.design import TrackDesign
 from segtrack.compliant.belt import BeltDesign, pack_belts
 from segtrack.description.chain.layout import check_links, check_sides
-from segtrack.description.compliant_layout import DAMPING_RATIO, GRAVITY, REST_DEPTH
+from segtrack.description.compliant_layout import DAMPING_RATIO, REST_DEPTH
 from segtrack.description.frames import Frame, body_shapes
 from segtrack.description.placement import Links
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
+from segtrack.geometry.mass import GRAVITY
 from segtrack.ground.contact_laws import contact_parameters
 from segtrack.ground.rounding import rounded
 from segtrack.native.chain_step import ParentMounts

@@ -29,6 +29,7 @@ from segtrack.compliant.candidates import (
     find_section_candidates,
 )
 from segtrack.compliant.memory import BeltMemory, take_places
+from segtrack.engine.models import ABSURD_SPEED
 from segtrack.ground.broadphase import MAX_EDGES, ContactHistory
 from segtrack.ground.contact_loads import clear_loads
 from segtrack.ground.kernels import compiled, entry, inlined
@@ -51,8 +52,6 @@ from segtrack.native.tree import (
 )
 from segtrack.native.vehicles import VehicleArrays, Vehicles, vehicle_of
 
-ABSURD_SPEED = 100.0
-"""A body faster than this [m/s] has diverged."""
 DONE, CROWDED, NOT_FINITE, TOO_FAST = 0, 1, 2, 3
 """Outcomes of a call: all steps taken; more is near than there is room for; diverged."""
 

@@ -15,6 +15,7 @@ from segtrack.description import VehicleDescription
 from segtrack.description.frames import Frame
 from segtrack.description.joints.design import JointTree
 from segtrack.engine import ActuatorState, Bodies, FrameMotion, VehicleModel
+from segtrack.engine.models import ABSURD_SPEED
 from segtrack.errors import DivergedError
 from segtrack.geometry.mass import quaternion_of
 from segtrack.ground.broadphase import allocate_contact_history
@@ -26,7 +27,7 @@ from segtrack.native.hull import HULL_PARTS, HullArrays
 from segtrack.native.joint_arrays import OFFSET, RATIO
 from segtrack.native.kinematics import largest_speed, move_links
 from segtrack.native.parts import NativeFlipper, NativeJoint, NativeTrack
-from segtrack.native.step import ABSURD_SPEED, CROWDED, NOT_FINITE, TOO_FAST
+from segtrack.native.step import CROWDED, NOT_FINITE, TOO_FAST
 from segtrack.native.tree import TreeArrays, VehicleState, allocate_state, allocate_tree_work
 
 FIRST_ROOM = 8, 16, 64

@@ -15,15 +15,17 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation
 
 from segtrack.experiments.parallel import run_parallel
+from segtrack.geometry.mass import rpy_of
 from segtrack.logs.clocks import ClockFit, Estimate
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping import map_log, parse_mapping
 from segtrack.report.outcome import Outcome
 from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
 from segtrack.reproduce.registry import Session
+from segtrack.robot.motion import turned_at
 from segtrack.terrain import Step
 from segtrack.world import World
 
@@ -163,16 +165,17 @@ def simulated_climb() -> LoggedClimb:
 def spoilt(climb: LoggedClimb, seed: int) -> Log:
     """Return the logs of an odometry and a gyroscope of a climb, each by its own clock."""
     rng = np.random.default_rng(seed)
-    between = Slerp(climb.times, Rotation.from_quat(climb.orientations))
     poses = _uneven(climb, POSES, rng)
-    turned = between(poses) * Rotation.from_rotvec(rng.normal(0, TURN_NOISE, (len(poses), 3)))
+    turned = Rotation.from_quat(turned_at(climb.times, climb.orientations, poses)) * Rotation.from_rotvec(
+        rng.normal(0, TURN_NOISE, (len(poses), 3))
+    )
     places = np.stack([np.interp(poses, climb.times, column) for column in climb.positions.T], axis=1)
     places += rng.normal(0, PLACE_NOISE, places.shape)
     kept = rng.random(len(poses)) > LOST
     seen = _uneven(climb, RATES, rng)
     # A gyroscope gives the mean since its last sample, or filters what is faster: here it is the mean around.
     edges = np.concatenate([climb.times[:1], (seen[1:] + seen[:-1]) / 2, climb.times[-1:]])
-    turns = between(edges)
+    turns = Rotation.from_quat(turned_at(climb.times, climb.orientations, edges))
     rates = (turns[:-1].inv() * turns[1:]).as_rotvec() / np.diff(edges)[:, None]
     rates = MOUNTED.inv().apply(rates) + BIAS + rng.normal(0, RATE_NOISE, rates.shape)
     left = rng.random(len(seen)) > LOST
@@ -193,7 +196,7 @@ def recovered(climb: LoggedClimb, seed: int) -> ClockFit:
 
 def truth() -> dict[str, float]:
     """Return the true values, by names with units."""
-    yaw, pitch, roll = MOUNTED.as_euler("ZYX")
+    roll, pitch, yaw = rpy_of(MOUNTED.as_matrix())
     values = (OFFSET, SKEW, roll, pitch, yaw, *BIAS, RATE_NOISE, TURN_NOISE)
     return dict(zip(_NAMES, map(float, values), strict=True))
 

@@ -18,6 +18,7 @@ from scipy.optimize import brentq
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
+from segtrack.engine.models import ABSURD_SPEED
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
 from segtrack.experiments import steering
 from segtrack.experiments.steering import Rig, Steered
@@ -36,8 +37,6 @@ RAISED = 1.0
 RADII = (0.5, 1.0, 2.0)
 """Radii of arcs [m]."""
 SCENES = ("spot", "slope", "arcs")
-MAX_SPEED = 100.0
-"""Fastest belts [m/s]; a robot above this speed counts as diverged."""
 
 
 @dataclass(frozen=True)
@@ -164,8 +163,8 @@ def run_turning(
     for speed in speeds:
         if finite("belt speed [m/s]", speed) <= 0:
             raise InvalidValueError("belt speed [m/s]", "greater than 0", speed)
-        if speed > MAX_SPEED:
-            raise InvalidValueError("belt speed [m/s]", f"at most {MAX_SPEED:g}", speed)
+        if speed > ABSURD_SPEED:
+            raise InvalidValueError("belt speed [m/s]", f"at most {ABSURD_SPEED:g}", speed)
     for track_model in track_models:
         resolve(engine, track_model)
     cases = []

@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import TrackOffsets
+from segtrack.description.steering import SteeringByLoads
 from segtrack.engine import Pedals, VehicleModel
 from segtrack.errors import UnknownNameError, finite, finite_vector
 from segtrack.robot.flipper import Flipper
@@ -34,6 +35,7 @@ class RobotCommands(Generic[Model]):
         self.flippers = {flipper.name: Flipper(flipper) for flipper in model.flippers}
         joints = {joint.design.name: Joint(joint) for joint in model.joints}
         self.joints = NamedJoints(self.name, joints)
+        self._steering = SteeringByLoads(self.description)
         self._belts = [(t.model, t.side, t.spec.drive.top_speed) for t in self.tracks.values()]
 
     @property
@@ -89,10 +91,10 @@ class RobotCommands(Generic[Model]):
     def drive(self, linear: float, angular: float) -> None:
         """Command a twist, by belt speeds v - w y / e at a side's distance y to the left.
 
-        e is the description's `steering_efficiency`. At 1 belts are taken never to slip sideways, and a
-        vehicle turns too slowly. Measured for how the vehicle turns (track model, flippers, friction of
-        the ground, lateral friction), the twist is met on flat ground; nothing is fed back. Where a belt
-        is clipped to its drive's top speed, the twist is not met.
+        e is the steering efficiency at the present angles of the flippers, reckoned from loads and planar
+        Coulomb friction, or the description's `steering_efficiency` if it gives one. With it the yaw rate
+        is met on level ground; nothing is fed back. Where a belt is clipped to its drive's top speed, or
+        something else than belts carries weight, the twist is not met.
 
         Args:
             linear: Forward [m/s].
@@ -102,7 +104,9 @@ class RobotCommands(Generic[Model]):
             InvalidValueError: A command is not a finite number.
         """
         linear, angular = finite("linear speed [m/s]", linear), finite("angular speed [rad/s]", angular)
-        turning, vehicle = angular / self.description.steering_efficiency, self.description
+        vehicle, turning = self.description, angular
+        if angular:
+            turning /= self._steering.efficiency({name: f.angle for name, f in self.flippers.items()})
         offsets = TrackOffsets(vehicle.side_offset("left") or 0.0, vehicle.side_offset("right") or 0.0)
         self.set_belt_speed(*offsets.belt_speeds(linear, turning))
 

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
+from segtrack.geometry.mass import rotations_of
+from segtrack.robot.state import attitudes_of
 
 
 class Quantity(NamedTuple):
@@ -116,14 +118,14 @@ class Signal:
     def at(self, times: ArrayLike) -> NDArray[np.float64]:
         """Values at times of any shape [s], linear between samples, the ends held (..., k).
 
-        Orientations take the shorter way, and stay unit quaternions; angles are taken as they are.
+        Orientations turn evenly, by the shorter way (slerp); angles are taken as they are.
         """
         when = np.asarray(times, dtype=float)
         if self.values.ndim == 1:
             return np.interp(when, self.times, self.values)
-        values = same_signs(self.values) if self.is_orientation else self.values
-        between = np.stack([np.interp(when, self.times, column) for column in values.T], axis=-1)
-        return between / np.linalg.norm(between, axis=-1, keepdims=True) if self.is_orientation else between
+        if self.is_orientation:
+            return turned_at(self.times, self.values, when)
+        return np.stack([np.interp(when, self.times, column) for column in self.values.T], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +203,8 @@ class Motion:
         orientation = self.signals.get("orientation")
         if orientation is None:
             return None
-        angles = np.unwrap(_euler(orientation.values)[:, ("roll", "pitch", "yaw").index(name)])
+        angles = attitudes_of(rotations_of(orientation.values))[("roll", "pitch", "yaw").index(name)]
+        angles = np.unwrap(angles)
         return Signal(orientation.times, angles, orientation.std, orientation.source)
 
     def with_signals(self, signals: Mapping[str, Signal]) -> Motion:
@@ -253,20 +256,32 @@ def _check(key: str, quantity: Quantity, signal: Signal) -> None:
             raise InvalidValueError(f"signal {key}", "unit quaternions", got)
 
 
+def turned_at(times: ArrayLike, orientations: ArrayLike, when: ArrayLike) -> NDArray[np.float64]:
+    """Orientations (..., 4) between samples, turning evenly by the shorter way, the ends held.
+
+    Args:
+        times: Ascending times of the samples (n,) [s], n >= 1.
+        orientations: Unit quaternions (x, y, z, w) of the samples (n, 4).
+        when: Times of any shape [s].
+    """
+    at, values = np.asarray(times, dtype=float), same_signs(np.asarray(orientations, dtype=float))
+    place = np.asarray(np.interp(np.asarray(when, dtype=float), at, np.arange(len(at))))
+    before = np.floor(place).astype(int)
+    share, after = (place - before)[..., None], np.minimum(before + 1, len(at) - 1)
+    first, second = values[before], values[after]
+    angle = np.arccos(np.clip((first * second).sum(axis=-1, keepdims=True), -1.0, 1.0))
+    # sin(a t) / sin(a), which is t for no angle: np.sinc is sin(pi x) / (pi x).
+    least = np.sinc(angle / np.pi)
+    kept = (1 - share) * np.sinc((1 - share) * angle / np.pi) * first
+    mixed = (kept + share * np.sinc(share * angle / np.pi) * second) / least
+    return np.asarray(mixed / np.linalg.norm(mixed, axis=-1, keepdims=True))
+
+
 def same_signs(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the quaternions (n, 4) with signs such that each is the nearer one to the one before."""
     towards = np.sum(quaternions[1:] * quaternions[:-1], axis=1)
     signs = np.cumprod(np.where(towards < 0, -1.0, 1.0))
     return np.concatenate([quaternions[:1], quaternions[1:] * signs[:, None]])
-
-
-def _euler(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Roll, pitch (nose up positive) and yaw of orientations (n, 3) [rad]."""
-    x, y, z, w = quaternions.T
-    roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
-    pitch = -np.arcsin(np.clip(2 * (w * y - z * x), -1.0, 1.0))
-    yaw = np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
-    return np.stack([roll, pitch, yaw], axis=1)
 
 
 class SignalRecorder:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from segtrack.geometry.mass import rpy_of, rpys_of
 
 
 class RobotState(NamedTuple):
@@ -33,17 +34,13 @@ class RobotState(NamedTuple):
 
 def attitude_of(rotation: NDArray[np.float64]) -> tuple[float, float, float]:
     """Roll, pitch and yaw [rad] as in `RobotState`, of a body's rotation into the world (3, 3)."""
-    roll = math.atan2(rotation[2, 1], rotation[2, 2])
-    pitch = math.asin(min(max(rotation[2, 0], -1.0), 1.0))
-    return roll, pitch, math.atan2(rotation[1, 0], rotation[0, 0])
+    roll, pitch, yaw = rpy_of(rotation)
+    return roll, -pitch, yaw
 
 
 def attitudes_of(
     rotations: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Rolls, pitches and yaws (N,) [rad], as `attitude_of`, of N rotations into the world (N, 3, 3)."""
-    return (
-        np.arctan2(rotations[:, 2, 1], rotations[:, 2, 2]),
-        np.arcsin(rotations[:, 2, 0].clip(-1.0, 1.0)),
-        np.arctan2(rotations[:, 1, 0], rotations[:, 0, 0]),
-    )
+    roll, pitch, yaw = np.moveaxis(rpys_of(rotations), -1, 0)
+    return roll, -pitch, yaw

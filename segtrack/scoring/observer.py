@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.courses import Course, Wall
-from segtrack.description.frames import Frame
+from segtrack.description.frames import Frame, body_shapes, link_frames
 from segtrack.geometry.path import inner_outline
-from segtrack.rendering.vehicle import urdf_meshes
 from segtrack.robot import Robot, Track
 from segtrack.scoring.settings import ScoringSettings
 from segtrack.scoring.situation import Situation
@@ -129,7 +128,7 @@ class _Prism(NamedTuple):
 class VehicleOutline:
     """Vehicle as convex pieces: its body's box, and the hull of each belt with its grousers.
 
-    A body that is a URDF counts as the boxes around each link's visible meshes.
+    A body that is a URDF counts as the boxes around its collision shapes: what is only seen touches nothing.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -192,8 +191,10 @@ def _body(robot: Robot) -> Iterator[_Prism]:
         yield _box(robot, "body", -half, half)
         return
     assert body.urdf is not None
-    for name, mesh in urdf_meshes(Path(body.urdf)):
-        yield _box(robot, name, mesh.points.min(axis=0), mesh.points.max(axis=0))
+    homes = link_frames(ElementTree.parse(body.urdf).getroot())
+    for name, shape in body_shapes(body.urdf, "collision"):
+        points = shape.frame.seen_from(homes[name]).points(shape.corners())
+        yield _box(robot, name, points.min(axis=0), points.max(axis=0))
 
 
 def _box(robot: Robot, link: str, low: Array, high: Array) -> _Prism:

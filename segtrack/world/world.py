@@ -13,6 +13,7 @@ from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
 from segtrack.engine.track_models import find_track_model, track_model_names
 from segtrack.errors import InvalidValueError, NotReadyError, finite, finite_vector
+from segtrack.geometry.mass import GRAVITY
 from segtrack.robot import Robot
 from segtrack.robot.track import check_pose
 from segtrack.terrain import Terrain
@@ -49,7 +50,7 @@ class World:
         *,
         engine: EngineName | None = None,
         time_step: float | None = None,
-        gravity: float = 9.81,
+        gravity: float = GRAVITY,
         gui: bool = False,
         client: Any = None,
         resettable: bool = True,

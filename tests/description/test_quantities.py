@@ -128,7 +128,7 @@ def by_odometry(vehicle: VehicleDescription) -> float:
 
 
 def by_a_run_up(vehicle: VehicleDescription) -> float:
-    yaw = odometry_arc(vehicle, (LEFT, RIGHT), 2.0).yaw
+    yaw = odometry_arc(vehicle, {}, (LEFT, RIGHT), 2.0).yaw
     return (RIGHT - LEFT) * 2.0 / yaw * vehicle.steering_efficiency if yaw else math.inf
 
 
@@ -215,7 +215,7 @@ def test_belts_that_are_off_centre_make_the_twist_that_they_are_driven_for() -> 
     robot, speeds = robot_of(vehicle)
     robot.drive(0.5, 0.25)
     assert sum(speeds) / 2 == pytest.approx(0.5 - 0.25 / 0.7 * 0.1)
-    x, y, yaw = odometry_arc(vehicle, speeds, 2.0)
+    x, y, yaw = odometry_arc(vehicle, {}, speeds, 2.0)
     assert (x, y, yaw) == pytest.approx((2.0 * math.sin(0.5), 2.0 * (1 - math.cos(0.5)), 0.5))
 
 

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import yaml
-from quick import some_of
 from typer.testing import CliRunner
 
 import segtrack
 from segtrack import terrain
 from segtrack.cli.app import app
-from segtrack.description import VehicleDescription, find_vehicle, load_vehicle
+from segtrack.description import VehicleDescription, bundled_vehicles, find_vehicle, load_vehicle
 from segtrack.description.load import parse_vehicle
+from segtrack.description.steering import SteeringByLoads
 from segtrack.errors import VehicleFileError
-from segtrack.experiments.steering import Rig, turn_on_the_spot
 
 UP = 1.0
 GAUGE = 0.445
 """Of PackBot [m]."""
-
-
-def with_measured_efficiency(name: str, flippers: dict[str, float], track_model: str) -> VehicleDescription:
-    vehicle = load_vehicle(name)
-    measured = turn_on_the_spot(Rig(vehicle, flippers, track_model)).over_no_slip
-    return vehicle.model_copy(update={"steering_efficiency": measured})
 
 
 def yaw_rate(
@@ -49,44 +45,73 @@ def yaw_rate(
         return math.remainder(robot.state.yaw - before, 2 * math.pi) / 1.5
 
 
-@pytest.fixture(scope="module")
-def packbot() -> VehicleDescription:
-    return with_measured_efficiency("packbot", {}, "compliant")
+def cases() -> Iterator[Any]:
+    """Bundled vehicles that turn, flippers up, flat, one pair down, and raised on one side."""
+    poses = {"up": (UP,) * 4, "flat": (0.0,) * 4, "front up": (UP, UP, 0, 0), "left up": (0.8, 0, 0.8, 0)}
+    for name in bundled_vehicles():
+        vehicle = load_vehicle(name)
+        if vehicle.track_offsets is None:
+            continue
+        for pose, angles in poses.items() if vehicle.flippers else [("", ())]:
+            quick = (name, pose) in (("packbot", ""), ("quince", "flat"))
+            flippers = dict(zip(vehicle.flippers, angles, strict=True))
+            marks = () if quick else pytest.mark.slow
+            yield pytest.param(vehicle, flippers, id=f"{name} {pose}", marks=marks)
+
+
+@pytest.mark.parametrize(("linear", "angular"), [(0.0, 0.2), (0.1, 0.2), (0.1, -0.1), (-0.2, 0.15)])
+@pytest.mark.parametrize(("vehicle", "flippers"), list(cases()))
+def test_a_twist_is_met(
+    vehicle: VehicleDescription, flippers: dict[str, float], linear: float, angular: float
+) -> None:
+    """Native, compliant belts: on the spot and on arcs, both ways, flippers wherever they are."""
+    assert vehicle.steering_efficiency is None
+    rate = yaw_rate(vehicle, flippers, "native", "compliant", linear, angular)
+    assert rate == pytest.approx(angular, rel=0.05)
+
+
+def test_flippers_that_move_between_two_commands_change_the_belts() -> None:
+    with segtrack.World(engine="native") as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("quince", track_model="compliant")
+        robot.drive(0.0, 0.2)
+        flat = robot.tracks["right"].command
+        robot.set_flippers(**dict.fromkeys(robot.flippers, UP))
+        world.run(1.5)
+        robot.drive(0.0, 0.2)
+        assert flat == pytest.approx(0.2 * 0.1 / SteeringByLoads(robot.description).reckon({}))
+        up = SteeringByLoads(robot.description).reckon({name: f.angle for name, f in robot.flippers.items()})
+        assert robot.tracks["right"].command == pytest.approx(0.2 * 0.1 / up)
+        assert flat > 1.9 * robot.tracks["right"].command
+
+
+def test_vehicles_of_a_batch_turn_by_their_own_flippers() -> None:
+    angles = np.array([UP, 0.0, 0.3])
+    batch = segtrack.Batch("quince", 3, terrain=terrain.Plane())
+    batch.reset(flippers=dict.fromkeys(batch.flipper_names, angles))
+    batch.drive(0.05, [0.2, -0.1, 0.0])
+    commands, steering = batch.device_arrays.commands, SteeringByLoads(batch.vehicle)
+    for i, (angle, asked) in enumerate(zip(angles, (0.2, -0.1, 0.0), strict=True)):
+        apart = asked * 0.1 / steering.reckon(dict.fromkeys(batch.flipper_names, angle))
+        assert commands[i, batch.track_names.index("right")] == pytest.approx(0.05 + apart)
+        assert commands[i, batch.track_names.index("left")] == pytest.approx(0.05 - apart)
 
 
 @pytest.mark.parametrize("linear", [0.0, 0.2, -0.4])
-@pytest.mark.parametrize("angular", [0.2, -0.8])
-def test_a_twist_is_met_with_the_measured_efficiency(
-    packbot: VehicleDescription, linear: float, angular: float
-) -> None:
-    assert 0.7 < packbot.steering_efficiency < 0.8
-    assert yaw_rate(packbot, {}, "native", "compliant", linear, angular) == pytest.approx(angular, rel=0.05)
-    untold = packbot.model_copy(update={"steering_efficiency": 1.0})
-    assert abs(yaw_rate(untold, {}, "native", "compliant", linear, angular)) < 0.85 * abs(angular)
-
-
-def test_efficiency_does_not_depend_on_how_slippery_the_ground_is(packbot: VehicleDescription) -> None:
-    rate = yaw_rate(packbot, {}, "native", "compliant", 0.1, 0.4, friction=0.5)
-    assert rate == pytest.approx(0.4, rel=0.05)
-
-
-def test_efficiency_is_of_one_pose_of_the_flippers() -> None:
-    """Quince's front and rear pulleys carry all, flippers up; flat, flippers make it twice as long."""
-    up = dict.fromkeys(load_vehicle("quince").flippers, UP)
-    quince = with_measured_efficiency("quince", up, "compliant")
-    assert yaw_rate(quince, up, "native", "compliant", 0.1, 0.2) == pytest.approx(0.2, rel=0.05)
-    assert yaw_rate(quince, {}, "native", "compliant", 0.1, 0.2) < 0.6 * 0.2
-
-
-@pytest.mark.parametrize("linear", [0.0, 0.2, -0.4])
-def test_a_twist_is_met_by_segments_with_what_was_measured_natively(
-    packbot: VehicleDescription, linear: float
-) -> None:
+def test_segments_meet_a_twist_by_what_is_reckoned(linear: float) -> None:
+    packbot = load_vehicle("packbot")
     assert yaw_rate(packbot, {}, "pybullet", "segments", linear, 0.4) == pytest.approx(0.4, rel=0.05)
 
 
-def test_a_twist_is_met_in_pybullet_with_what_was_measured_natively(packbot: VehicleDescription) -> None:
+def test_compliant_belts_in_pybullet_meet_a_twist() -> None:
+    packbot = load_vehicle("packbot")
     assert yaw_rate(packbot, {}, "pybullet", "compliant", 0.1, 0.4) == pytest.approx(0.4, rel=0.05)
+
+
+def test_a_twist_is_met_on_slippery_ground() -> None:
+    packbot = load_vehicle("packbot")
+    rate = yaw_rate(packbot, {}, "native", "compliant", 0.1, 0.4, friction=0.5)
+    assert rate == pytest.approx(0.4, rel=0.05)
 
 
 @pytest.mark.parametrize("efficiency", [1.0, 0.5])
@@ -98,37 +123,6 @@ def test_belts_differ_by_the_yaw_rate_over_the_efficiency(efficiency: float) -> 
         left, right = (robot.tracks[side].command for side in ("left", "right"))
     assert (left + right) / 2 == pytest.approx(0.3)
     assert right - left == pytest.approx(0.4 * GAUGE / efficiency)
-
-
-STEERED = {"quince": UP} | dict.fromkeys(
-    (
-        "bulldozer",
-        "example_rover",
-        "lugged_wheel",
-        "maxxii",
-        "packbot",
-        "tapered",
-        "trapezoidal",
-        "triangular",
-    ),
-    0.0,
-)
-"""Bundled vehicles that turn, and the pose of flippers for which their files' values hold [rad]."""
-
-
-@pytest.mark.parametrize("name", some_of(STEERED, "quince"))
-def test_bundled_vehicles_turn_as_fast_as_asked(name: str) -> None:
-    vehicle = load_vehicle(name)
-    flippers = dict.fromkeys(vehicle.flippers, STEERED[name])
-    assert 0 < vehicle.steering_efficiency < 1
-    rate = yaw_rate(vehicle, flippers, "native", "compliant", 0.1, 0.2)
-    assert rate == pytest.approx(0.2, rel=0.05)
-
-
-def test_files_say_which_command_measured_them() -> None:
-    for name in STEERED:
-        text = find_vehicle(name).read_text(encoding="utf-8")
-        assert f"# segtrack reproduce turning --vehicle {name} --track-model compliant" in text
 
 
 @pytest.mark.parametrize("given", [0, -0.5, 1.1, "much"])
@@ -150,3 +144,23 @@ def test_reproduce_turning_prints_what_to_put_into_a_vehicle_file(tmp_path: Path
     assert how == "mine, compliant, belts at 0.2 m/s"
     told = yaml.safe_load(value)
     assert 0.7 < parse_vehicle(content | told).steering_efficiency < 0.8
+
+
+def test_validate_says_how_far_off_a_number_is(tmp_path: Path) -> None:
+    content = yaml.safe_load(find_vehicle("quince").read_text(encoding="utf-8"))
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.safe_dump(content | {"name": "mine", "steering_efficiency": 0.5}), encoding="utf-8")
+    done = CliRunner().invoke(app, ["validate", str(file)])
+    assert done.exit_code == 0
+    steering = SteeringByLoads(load_vehicle("quince"))
+    expected = []
+    for pose, angle in (("flat", 0.0), ("at 1 rad", 1.0)):
+        reckoned = steering.reckon(dict.fromkeys(steering.vehicle.flippers, angle))
+        expected.append(
+            f"mine: steering_efficiency 0.5 is {0.5 / reckoned - 1:+.0%} off {reckoned:.3f}, "
+            f"reckoned from its loads, flippers {pose}"
+        )
+    said = " ".join(done.stderr.split())  # Lines are as wide as the terminal.
+    assert all(each in said for each in expected) and said.count("steering_efficiency") == 2
+    untold = CliRunner().invoke(app, ["validate", "quince"])
+    assert "steering" not in untold.stderr

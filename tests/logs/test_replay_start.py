@@ -12,6 +12,7 @@ from simulated_logs import BEGIN, LEVEL, step
 
 from segtrack.courses import bundled_courses, load_course
 from segtrack.description import bundled_vehicles, load_vehicle
+from segtrack.description.placement import vehicle_links
 from segtrack.logs import Channel, Log, Motion, Signal
 from segtrack.logs.mapping import map_log, parse_mapping
 from segtrack.logs.replay import (
@@ -24,7 +25,7 @@ from segtrack.logs.replay import (
     replay,
     replay_log,
 )
-from segtrack.logs.replay.touch import _center_of_mass, stand
+from segtrack.logs.replay.touch import stand
 from segtrack.world import World
 
 COURSE = load_terrain("okada-step", 0.12)
@@ -291,4 +292,5 @@ def test_a_vehicles_centre_of_mass_is_that_of_its_links(name):
         robot = world.add_vehicle(vehicle, track_model="compliant", position=(0, 0, 0), flippers=angles)
         bodies = robot.bodies()
     expected = bodies.masses @ bodies.positions / bodies.masses.sum()
-    assert _center_of_mass(vehicle, angles) == pytest.approx(expected, abs=1e-6)
+    center = vehicle_links(vehicle).center_of_mass(list(angles.values()))
+    assert center == pytest.approx(expected, abs=1e-6)

@@ -12,7 +12,7 @@ from scenes import GRAVITY, tilted_world, vary
 import segtrack
 from segtrack import terrain
 from segtrack.experiments.contact_loads import watch
-from segtrack.experiments.planar_friction import balance_friction
+from segtrack.geometry.planar_friction import balance_friction
 
 # Drives and servos
 
@@ -145,7 +145,7 @@ def test_slip_is_what_a_belt_travels_in_vain_forward_and_in_reverse(belt, ground
 # Accuracy
 
 
-TURNING = [n for n in segtrack.bundled_vehicles() if segtrack.load_vehicle(n).steering_efficiency < 1]
+TURNING = [n for n in segtrack.bundled_vehicles() if segtrack.load_vehicle(n).track_offsets]
 
 
 @pytest.mark.parametrize("track_model", ["compliant", "surface"])

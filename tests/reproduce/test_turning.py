@@ -23,7 +23,6 @@ from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.errors import InvalidValueError, SegtrackError
 from segtrack.experiments import contact_loads, steering
 from segtrack.experiments.contact_loads import Ride, watch
-from segtrack.experiments.planar_friction import PlanarContacts, balance_friction
 from segtrack.experiments.steering import (
     Rig,
     SteadyMotion,
@@ -34,6 +33,7 @@ from segtrack.experiments.steering import (
     turn_on_the_spot,
 )
 from segtrack.files import to_json
+from segtrack.geometry.planar_friction import PlanarContacts, balance_friction
 from segtrack.reproduce.turning import (
     RADII,
     TurningCase,

@@ -36,6 +36,7 @@ from segtrack.bullet.model import TrackBuilder, TrackJoints
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.geometry.links import SegmentLink
+from segtrack.geometry.mass import GRAVITY
 
 SMOOTH_PERIOD = 0.005
 """Travel by which a belt without grousers is set back [m]."""
@@ -43,8 +44,6 @@ REST_DEPTH = 5e-5
 """Depth by which a vehicle sinks in on its ground lines at rest, in files without a stiffness [m]."""
 DAMPING_RATIO = 1.0
 """Damping ratio of its bouncing on them, in files without a damping [-]."""
-_GRAVITY = 9.81
-"""For the weight that the default stiffness follows from, whatever the client's is [m/s^2]."""
 _CORNERS = 4
 """Contact points on which a straight link without grousers stands."""
 
@@ -117,7 +116,7 @@ def resting_contact(vehicle: VehicleDescription, smooth: bool = False) -> tuple[
         _CORNERS if smooth or spec.grousers is None else max(spec.ground_length / spec.pitch, 1.0)
         for spec in (track.spec for track in carrying)
     )
-    stiffness = vehicle.mass * _GRAVITY / REST_DEPTH
+    stiffness = vehicle.mass * GRAVITY / REST_DEPTH
     damping = 2 * DAMPING_RATIO * math.sqrt(stiffness * vehicle.mass)
     return stiffness / points, damping / points
 

@@ -45,8 +45,6 @@ UncertainOption = Annotated[
 NumericsOption = Annotated[
     bool, typer.Option(help="Simulate half and a quarter of the time step, for u_num.")
 ]
-_NORMAL_95 = 1.96
-"""Half an interval of 95 % over the standard deviation."""
 
 
 def replayed(
@@ -103,7 +101,7 @@ def checked(logs: Sequence[MappedLog], grounds: Sequence[LoadedTerrain | None]) 
 
 def clock_deviations(mapped: MappedLog) -> dict[str, float | None]:
     """Standard deviation of each clock's offset that was estimated, by source [s]."""
-    return {fit.source: fit.offset.margin / _NORMAL_95 for fit in mapped.clocks}
+    return {fit.source: fit.offset.std for fit in mapped.clocks}
 
 
 @simulation_command

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation
 from scipy.stats import binom, chi2, theilslopes
 
 from segtrack.errors import ClockError, Phrase
+from segtrack.geometry.mass import rpy_of, rpys_of
 from segtrack.logs.clocks.estimates import NORMAL_QUANTILE, Estimate, raise_variances, sandwich
 from segtrack.robot.motion import Signal
 
@@ -24,13 +24,6 @@ UNSEEN = 0.1
 """An angle whose standard deviation is larger is not observable [rad]."""
 Sight = Literal["rates", "gravity"]
 _UP = np.array([0.0, 0.0, 1.0])
-
-
-def rpy_of(turned: Rotation) -> Array:
-    """Roll, pitch and yaw of a rotation (3,) [rad]; of one that is pitched by 90 deg the roll is 0."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # Of such a one scipy says that it has many.
-        return np.asarray(turned.as_euler("ZYX")[::-1])
 
 
 @dataclass(frozen=True)
@@ -63,11 +56,11 @@ class SensorMounting:
         """Return a mounting from its rotation, with the covariance of small turns about its axes [rad^2]."""
         step = 1e-6
         more = Rotation.from_rotvec(np.concatenate([np.eye(3), -np.eye(3)]) * step) * turned
-        angles = np.array([rpy_of(each) for each in more])
+        angles = rpys_of(more.as_matrix())
         apart = np.remainder(angles[:3] - angles[3:] + np.pi, 2 * np.pi) - np.pi
         jacobian = apart.T / (2 * step)
         stds = np.sqrt(np.diag(jacobian @ covariance @ jacobian.T))
-        values = rpy_of(turned)
+        values = rpy_of(turned.as_matrix())
         roll, pitch, yaw = (
             Estimate.normal(value, std, quantile) if std < UNSEEN else None
             for value, std in zip(values, stds, strict=True)
@@ -247,7 +240,7 @@ def mounting_by_gravity(reference: Signal, source: Signal, mounted: Rotation) ->
         mounted: Sensor frame in the body frame, roughly.
     """
     inside = (source.times >= reference.times[0]) & (source.times <= reference.times[-1])
-    body = Slerp(reference.times, Rotation.from_quat(reference.values))(source.times[inside])
+    body = Rotation.from_quat(reference.at(source.times[inside]))
     sensor = Rotation.from_quat(source.values[inside])
     return _align(body.inv().apply(_UP), sensor.inv().apply(_UP), mounted)
 

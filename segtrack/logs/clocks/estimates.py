@@ -27,28 +27,37 @@ class Estimate:
         value: Estimate.
         low: Begin of the interval that holds the true value with a probability of 95 %.
         high: End of this interval.
+        quantile: Half of the interval's length over the standard deviation [-]: Student's for few data.
     """
 
     value: float
     low: float
     high: float
+    quantile: float = NORMAL_QUANTILE
 
     @classmethod
     def normal(cls, value: float, std: float, quantile: float = NORMAL_QUANTILE) -> Estimate:
         """Return an estimate whose error has a standard deviation, and a symmetric distribution."""
-        return cls(float(value), float(value - quantile * std), float(value + quantile * std))
+        return cls(
+            float(value), float(value - quantile * std), float(value + quantile * std), float(quantile)
+        )
 
     @property
     def relative_std(self) -> float:
         """Standard deviation of the logarithm of a positive number, 1 at most."""
         if self.low <= 0:
             return 1.0
-        return min(math.log(self.high / self.low) / (2 * NORMAL_QUANTILE), 1.0)
+        return min(math.log(self.high / self.low) / (2 * self.quantile), 1.0)
 
     @property
     def margin(self) -> float:
         """Half of the interval's length."""
         return (self.high - self.low) / 2
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of its error."""
+        return self.margin / self.quantile
 
     def holds(self, value: float) -> bool:
         """Return True if a value is in the interval."""

@@ -148,7 +148,9 @@ def _describe(
         reference=reference,
         by=view.what,
         start=float(view.times[0]),
-        offset=Estimate(offset.value + together, offset.low + together, offset.high + together),
+        offset=replace(
+            offset, value=offset.value + together, low=offset.low + together, high=offset.high + together
+        ),
         skew=fit.estimate(1),
         samples=fit.used,
         left_out=fit.left_out,

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation
 
-from segtrack.robot.motion import Motion, Signal, same_signs
+from segtrack.robot.motion import Motion, Signal, same_signs, turned_at
 
 Array = NDArray[np.float64]
 Seen = Literal["turning", "pitch", "yaw", "speed"]
@@ -184,7 +184,7 @@ def compute_increments(view: View, times: Array) -> Array:
     orientations turn steadily; times must be within the view's.
     """
     if not view.is_rate and view.is_turning:
-        turned = Slerp(view.times, Rotation.from_quat(view.values))(times)
+        turned = Rotation.from_quat(turned_at(view.times, view.values, times))
         return (turned[:-1].inv() * turned[1:]).as_rotvec()
     if not view.is_rate:
         return np.diff(np.interp(times, view.times, view.values))[:, None]

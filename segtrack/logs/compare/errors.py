@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from segtrack.errors import UnknownNameError
 from segtrack.logs.compare.responses import Responses, TimeCourse, shared_numbers
 from segtrack.logs.compare.sampling import SampledMotion
+from segtrack.logs.noise import effective_samples
 
 Array = NDArray[np.float64]
 Alignment = Literal["event", "start", "se3", "none"]
@@ -204,7 +205,7 @@ def correlation_of(values: Array) -> Correlation:
     The block length is that of Politis and White 2004 for the circular block bootstrap, as corrected by
     Patton, Politis and White 2009: b = (2 G^2 / D)^(1/3) n^(1/3), where G sums flat-top weight x |lag| x
     autocovariance, D is 4/3 of the squared spectrum at 0, and lags reach to twice that after which
-    autocorrelations are insignificant. The independent samples are n x variance / spectrum at 0.
+    autocorrelations are insignificant. The independent samples are `effective_samples`.
     """
     n = len(values)
     spread = values - values.mean()
@@ -226,7 +227,7 @@ def correlation_of(values: Array) -> Correlation:
     g = 2.0 * float((at * weighted).sum())
     length = (2.0 * g * g / (4.0 / 3.0 * spectrum * spectrum)) ** (1.0 / 3.0) * n ** (1.0 / 3.0)
     most = math.ceil(min(3.0 * math.sqrt(n), n / 3.0))
-    independent = min(max(n * variance / spectrum, 1.0), float(n))
+    independent = min(max(effective_samples(spread), 1.0), float(n))
     return Correlation(min(max(round(length), 1), most), independent)
 
 

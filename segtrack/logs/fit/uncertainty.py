@@ -33,10 +33,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from segtrack.logs.noise import effective_samples, memory
+
 Array = NDArray[np.float64]
 CONFIDENCE = 0.95
-_CHANCE = 2.0
-"""Correlations of n independent values are below this over the root of n [-], nearly always."""
 _RANK = 1e-6
 """Eigenvalues below this share of the largest are none."""
 _QUIET = 0.1
@@ -165,27 +165,15 @@ def _contributions(residuals: Array, sensitivities: Array) -> _Contributions:
 def effective_number(residuals: Array) -> float:
     """Effective number of independent samples of residuals (n, k), the mean over columns by their squares.
 
-    n / (1 + 2 sum of the correlations over lags), up to the first that is no more than chance.
+    See `effective_samples`.
     """
-    numbers = []
-    for column, memory in zip(residuals.T, _memories(residuals).tolist(), strict=True):
-        total = sum(_correlation(column, lag) for lag in range(1, memory))
-        numbers.append(len(column) / (1 + 2 * total))
+    numbers = [effective_samples(column, _QUIET**2) for column in residuals.T]
     return float(np.average(numbers, weights=(residuals**2 + _QUIET**2).sum(axis=0)))
 
 
 def _memories(residuals: Array) -> NDArray[np.int_]:
     """First lag at which each column is correlated with itself by no more than chance (k,)."""
-    n = len(residuals)
-    least = _CHANCE / n**0.5
-    return np.array(
-        [next((lag for lag in range(1, n) if _correlation(c, lag) < least), n) for c in residuals.T]
-    )
-
-
-def _correlation(column: Array, lag: int) -> float:
-    squares = float(column @ column) + len(column) * _QUIET**2
-    return float(column[lag:] @ column[: len(column) - lag]) / squares
+    return np.array([memory(column, _QUIET**2) for column in residuals.T])
 
 
 def _disagreement(parts: Sequence[_Contributions], curvature: Array) -> tuple[float, int]:

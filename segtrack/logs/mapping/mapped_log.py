@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import Problem
+from segtrack.geometry.mass import rpys_of
 from segtrack.logs.clocks import ClockFit
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.mapping_file import LogMapping
@@ -121,7 +122,7 @@ def _turn_angles(signals: Mapping[str, Signal], mount: Rotation, world: Rotation
     if attitude is None:
         return {}
     body = world * Rotation.from_quat(attitude.values) * mount.inv()
-    yaw, pitch, roll = body.as_euler("ZYX").T
+    roll, pitch, yaw = rpys_of(body.as_matrix()).T
     return {
         name: replace(signals[name], times=attitude.times, values=np.unwrap(values))
         for name, values in zip(ANGLES, (roll, -pitch, yaw), strict=True)

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from segtrack.description.base import Checks, Number, Positive, Spec, check, exactly_one, in_radians, known
 from segtrack.errors import Problem
+from segtrack.geometry.mass import STANDARD_GRAVITY
 
 _TURN = 2 * math.pi
 
@@ -24,7 +25,7 @@ COUNTING = MappingProxyType({"counts/s": 1.0})
 CURRENT = MappingProxyType({"A": 1.0, "mA": 0.001})
 FORCE = MappingProxyType({"N": 1.0, "kN": 1000.0})
 ENERGY = MappingProxyType({"J": 1.0, "kJ": 1000.0, "Wh": 3600.0})
-ACCELERATION = MappingProxyType({"m/s^2": 1.0, "g": 9.80665})
+ACCELERATION = MappingProxyType({"m/s^2": 1.0, "g": STANDARD_GRAVITY})
 TIME = MappingProxyType({"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9})
 
 Units = Mapping[str, float]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from segtrack.description.base import known
 from segtrack.errors import ClockError, Problem
+from segtrack.geometry.mass import rpy_of
 from segtrack.logs.clocks import ClockFit, Estimate, fit_clock, fit_to_receive_times
-from segtrack.logs.clocks.clock_fit import rpy_of
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.channels import describe_missing_channel, find_column
 from segtrack.logs.mapping.mapped_log import rotation_from_rpy
@@ -228,7 +228,7 @@ def _note_sensor(fit: ClockFit, sensor: Sensor, rates: AngularVelocity | None, n
         mapped = rotation_from_rpy(sensor.rpy)
         nearest = mounting.nearest(mapped)
         if not mounting.holds(mapped) and (nearest * mapped.inv()).magnitude() > _TURNED:
-            numbers = ", ".join(f"{angle:.4f}" for angle in rpy_of(nearest))
+            numbers = ", ".join(f"{angle:.4f}" for angle in rpy_of(nearest.as_matrix()))
             notes.append(f"{fit.source}: by {mounting.by} its sensor sits otherwise: rpy: [{numbers}]")
     if len(fit.bias) == 3 and not all(part.holds(0.0) for part in fit.bias):
         offset = (0.0, 0.0, 0.0) if rates is None else rates.bias

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from segtrack.geometry.mass import GRAVITY
 from segtrack.logs.noise import noise_of
 from segtrack.logs.plausibility.attitude import ALIKE
 from segtrack.logs.plausibility.evidence import FEWEST, LogEvidence, Windows
 from segtrack.logs.plausibility.finding import Observation
 from segtrack.robot.motion import Signal
 
-GRAVITY = 9.80665
-"""Specific force at rest [m/s^2]."""
 _QUIET = 0.15
 """Share of the force by which that of a window may differ from the median of all windows [-]."""
 _OVER = 1.0
@@ -46,9 +45,9 @@ def check_gravity(evidence: LogEvidence) -> Iterator[Observation]:
     state = f"a specific force of {size:.3g} m/s^2 for half of the time"
     told = ""
     if ratio < 0.3:
-        told = "without gravity, of 9.81 m/s^2, which accelerometers show at rest"
+        told = f"without gravity, of {GRAVITY:g} m/s^2, which accelerometers show at rest"
     elif not 0.8 <= ratio <= 1.25:
-        told = f"which is {ratio:.3g} times gravity, of 9.81 m/s^2"
+        told = f"which is {ratio:.3g} times gravity, of {GRAVITY:g} m/s^2"
     off = max(ratio, 1 / max(ratio, 1e-3))
     name = "accelerometer against gravity"
     yield Observation(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import Values
+from segtrack.description.steering import SteeringByLoads
 from segtrack.robot.motion import Motion, Signal
 
 SIDES = ("left", "right")
@@ -52,17 +53,19 @@ def belts_of(motion: Motion) -> Belts | None:
     return None
 
 
-def _driven_twist(vehicle: VehicleDescription, left: Values, right: Values) -> tuple[Values, Values]:
+def _driven_twist(
+    vehicle: VehicleDescription, flippers: Mapping[str, float], left: Values, right: Values
+) -> tuple[Values, Values]:
     """Forward speed [m/s] and yaw rate [rad/s] of belt speeds [m/s]: the inverse of `Robot.drive`.
 
-    The yaw rate is that of belts which do not slip, times the vehicle's `steering_efficiency`; 0 for a
-    vehicle without two sides.
+    The yaw rate is that of belts which do not slip, times the steering efficiency with flippers at angles
+    [rad]; 0 for a vehicle without two sides.
     """
     offsets = vehicle.track_offsets
     if offsets is None:
         return (left + right) / 2, 0.0 * left
     linear, angular = offsets.twist(left, right)
-    return linear, angular * vehicle.steering_efficiency
+    return linear, angular * SteeringByLoads(vehicle).efficiency(flippers)
 
 
 class Way(NamedTuple):
@@ -158,13 +161,15 @@ def logged_path(motion: Motion, belts: Belts, vehicle: VehicleDescription) -> Lo
     """The path of a log: its positions, or where there are none that of belts which do not slip.
 
     The heading is the logged one. Without, it is the direction of travel between positions, which is then
-    taken to be straight, or what the difference of the belts and the vehicle's `steering_efficiency` give.
+    taken to be straight, or what the difference of the belts and the vehicle's steering efficiency give, its
+    flippers at their median angles.
     """
     yaw, position, way = motion.angle("yaw"), motion.signals.get("position"), way_of(motion, belts)
     if position is not None and way is not None:
         still = Signal(position.times, np.full(len(position.times), way.drift))
         return LoggedPath(position, still if yaw is None else yaw)
-    speed, rates = _driven_twist(vehicle, *belts.speeds.T)
+    angles = {name: float(np.median(a)) for name, a in motion.by_name("flipper_angle").items()}
+    speed, rates = _driven_twist(vehicle, angles, *belts.speeds.T)
     if yaw is None:
         yaw = Signal(belts.times, np.asarray(cumulative_trapezoid(rates, belts.times, initial=0.0)))
     heading = yaw.at(belts.times)
@@ -230,10 +235,15 @@ def first_speeds(motion: Motion, begin: float) -> tuple[float, float]:
     return float(left) / _AT_FIRST, float(right) / _AT_FIRST
 
 
-def odometry_arc(vehicle: VehicleDescription, speeds: Sequence[float], duration: float) -> Place:
-    """Pose to which belts at speeds, left and right [m/s], take a vehicle from the origin in a time [s]."""
+def odometry_arc(
+    vehicle: VehicleDescription, flippers: Mapping[str, float], speeds: Sequence[float], duration: float
+) -> Place:
+    """Pose to which belts at speeds, left and right [m/s], take a vehicle from the origin in a time [s].
+
+    Its flippers are at angles by name [rad]; 0 if not given.
+    """
     left, right = speeds
-    linear, rate = _driven_twist(vehicle, left, right)
+    linear, rate = _driven_twist(vehicle, flippers, left, right)
     turn = rate * duration
     chord = linear * duration * float(np.sinc(turn / 2 / np.pi))
     return Place(chord * math.cos(turn / 2), chord * math.sin(turn / 2), turn)

@@ -56,21 +56,27 @@ def place_vehicle(
     )
 
 
-def run_up(vehicle: VehicleDescription, start: Place, speeds: Sequence[float]) -> RunUp | None:
-    """The run-up through a pose with belts at speeds, left and right [m/s]; None for belts that stand."""
+def run_up(
+    vehicle: VehicleDescription, flippers: Mapping[str, float], start: Place, speeds: Sequence[float]
+) -> RunUp | None:
+    """The run-up through a pose, flippers at angles [rad], belts at speeds, left and right [m/s].
+
+    None for belts that stand.
+    """
     fastest = max(map(abs, speeds))
     if fastest <= ROLLING:
         return None
     ramp = fastest / _ACCELERATION
     hold = _RUN_UP + 3 * max(track.spec.drive.lag for track in vehicle.mounted_tracks())
-    behind = odometry_arc(vehicle, speeds, ramp / 2 + hold)
+    behind = odometry_arc(vehicle, flippers, speeds, ramp / 2 + hold)
     return RunUp(Shift.between(behind, start).of(Place(0.0, 0.0, 0.0)), ramp, hold)
 
 
 def bring_to_start(world: World, robot: Robot, start: Place, speeds: Sequence[float]) -> None:
     """Let a robot settle at a place, or roll to it, so that its belts have their speeds there [m/s]."""
     world.settle()
-    rolling = run_up(robot.description, start, speeds)
+    flippers = {name: flipper.angle for name, flipper in robot.flippers.items()}
+    rolling = run_up(robot.description, flippers, start, speeds)
     if rolling is None:
         return
     place, ramp, hold = rolling

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import SegtrackError
-from segtrack.logs.clocks.clock_fit import rpy_of
+from segtrack.geometry.mass import rpy_of
 from segtrack.logs.noise import noise_of
 from segtrack.logs.replay.align import AlignedLog, flippers_at
 from segtrack.logs.replay.path import Place, first_speeds
@@ -68,7 +68,7 @@ def check_start(log: AlignedLog, settings: ReplaySettings, scene: ReplayScene) -
     if scene.vehicle.body.fixed:
         return
     flippers = flippers_at(log.motion, scene.vehicle, settings.flippers, log.begin)
-    rolling = run_up(scene.vehicle, log.start, first_speeds(log.motion, log.begin))
+    rolling = run_up(scene.vehicle, flippers, log.start, first_speeds(log.motion, log.begin))
     _check_at(log, settings, scene, flippers, log.start, "where it begins")
     if rolling is not None:
         _check_at(log, settings, scene, flippers, rolling.place, "where its run-up begins")
@@ -235,7 +235,7 @@ class _Standing:
         mapped = Rotation.from_euler("ZYX", rpy[::-1])
         logged = Rotation.from_euler("ZYX", [0.0, -pitch, roll])
         stands = Rotation.from_euler("ZYX", [0.0, -self._state.pitch, self._state.roll])
-        return rpy_of(stands.inv() * logged * mapped)
+        return rpy_of((stands.inv() * logged * mapped).as_matrix())
 
 
 def _degrees(angle: float) -> str:

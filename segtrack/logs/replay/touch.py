@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.description import VehicleDescription
-from segtrack.description.frames import Frame, body_shapes
 from segtrack.description.grousers import BoxShape, CylinderShape, GrouserShape, MeshShape, TrapezoidShape
-from segtrack.description.placement import PlacedTrack, place_tracks, vehicle_links
+from segtrack.description.placement import PlacedTrack, body_points, place_tracks, vehicle_links
 from segtrack.description.track import TrackSpec
-from segtrack.geometry.mass import rotation_about_y
 from segtrack.geometry.path import inner_outline, normal_of, tangent_of
 from segtrack.logs.replay.terrain import Rise
 
@@ -53,7 +51,8 @@ def stand(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> RestPos
     """
     outline = np.concatenate([body_points(vehicle), *_belts(vehicle, flippers)])[:, [0, 2]]
     corners = outline[ConvexHull(outline).vertices]
-    middle = _center_of_mass(vehicle, flippers)[0]
+    angles = [flippers.get(name, 0.0) for name in vehicle.flippers]
+    middle = vehicle_links(vehicle).center_of_mass(angles)[0]
     sides = zip(corners, np.roll(corners, -1, axis=0), strict=True)
     # Corners go round counterclockwise: sides below lead forwards.
     below = [(rear, front) for rear, front in sides if front[0] > rear[0]]
@@ -62,35 +61,12 @@ def stand(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> RestPos
     return RestPose(float(along[1] * rear[0] - along[0] * rear[1]), float(-np.arctan2(along[1], along[0])))
 
 
-def body_points(vehicle: VehicleDescription) -> Array:
-    """Corners of what of a body collides, in its frame (n, 3) [m]."""
-    if vehicle.body.size is not None:
-        signs = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-        return np.asarray(signs * vehicle.body.size)
-    assert vehicle.body.urdf is not None
-    shapes = [shape for _, shape in body_shapes(vehicle.body.urdf, "collision")]
-    return np.concatenate([np.zeros((0, 3)), *(shape.frame.points(shape.corners()) for shape in shapes)])
-
-
 def _belts(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> Iterator[Array]:
     """Points of each belt at the tips of its grousers, in the body frame (n, 3) [m]."""
     for track in place_tracks(vehicle, flippers):
         spec = track.mounted.spec
         tip = spec.grousers.height if spec.grousers is not None else 0.0
         yield track.frame.plane_points(inner_outline(spec.belt_path, -tip))
-
-
-def _center_of_mass(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> Array:
-    """Centre of mass in the body frame (3,) [m]."""
-    links = vehicle_links(vehicle)
-    turns = [rotation_about_y(f.raise_axis * flippers.get(name, 0.0)) for name, f in vehicle.flippers.items()]
-    turns += [np.eye(3)] * (len(links.pivots) - len(turns))  # Joints of the body's URDF are at 0.
-    frames = [Frame.at((0, 0, 0), (0, 0, 0))]
-    for pivot, parent, turn in zip(links.pivots, links.parents, turns, strict=True):
-        frames.append(frames[parent] @ pivot @ Frame(turn, np.zeros(3)))
-    masses = np.array([mass.mass for mass in links.masses])
-    centers = [frame.points(mass.center) for frame, mass in zip(frames, links.masses, strict=True)]
-    return np.asarray(masses @ np.array(centers)) / masses.sum()
 
 
 _SPACING = 0.0005

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from segtrack.geometry.mass import GRAVITY
 from segtrack.reproduce.attia import vehicle
 from segtrack.reproduce.attia.particles import Array, BodyPoint, ParticleMotion, RigidBody
 from segtrack.reproduce.attia.recursion import ParticleLoads, ParticleSystem
@@ -48,7 +49,7 @@ class ParticleVehicle:
         self._cuts: list[tuple[int, int, Array]] = []
         places = [self._add_front(side, front) for side in (1, -1)]
         places += [self._add_rear(side, rear) for side in (1, -1)]
-        self.system = ParticleSystem(self._bodies, self._cuts, gravity=vehicle.GRAVITY)
+        self.system = ParticleSystem(self._bodies, self._cuts, gravity=GRAVITY)
         self.corners = [
             Corner(axle, state, arm, self.system.point(wheel, self._bodies[wheel].center))
             for axle, state, (arm, wheel) in zip(

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
+from segtrack.geometry.mass import GRAVITY
 from segtrack.reproduce.attia.particles import (
     Array,
     BodyPoint,
@@ -70,7 +71,7 @@ class ParticleSystem:
         self,
         bodies: Sequence[RigidBody],
         cuts: Sequence[tuple[int, int, ArrayLike]] = (),
-        gravity: float = 9.81,
+        gravity: float = GRAVITY,
     ) -> None:
         """Replace bodies by particles.
 

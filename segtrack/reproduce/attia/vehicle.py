@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-GRAVITY = 9.81
-"""[m/s^2]"""
+from segtrack.geometry.mass import GRAVITY
+
 CHASSIS = (800.0, (130.0, 250.0, 200.0))
 """Mass [kg] and principal moments of inertia [kg m^2] (table 2.1)."""
 ARM = (0.5, (0.5, 0.5, 0.5))

@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from segtrack.events import EventObstacle, EventProgress, GapObstacle, run_event
-from segtrack.events.assumptions import GRAVITY
 from segtrack.events.event_result import STUCK_WINDOW
 from segtrack.events.run import CONTROL_TIME
+from segtrack.geometry.mass import GRAVITY
 from segtrack.report.side_view import (
     SidePose,
     body_outlines,

@@ -1,0 +1,253 @@
+"""Steering efficiency of a vehicle on level ground, reckoned from its loads and planar Coulomb friction.
+
+A vehicle that its belts carry stands still in height, pitch and roll, so that its weight spreads over the
+contact points of its compliant belts as over springs. At these loads `geometry.planar_friction` says how
+fast belts that run against each other turn it. That depends on where its flippers are, and not on speed,
+on the arc, or on how slippery the ground is: friction at a point has the direction of slip alone, in which
+belts' mean speed and the vehicle's own cancel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
+
+from segtrack.compliant.belt import BeltDesign
+from segtrack.description.compliant_layout import FACE_LENGTH, belt_designs
+from segtrack.description.frames import Frame
+from segtrack.description.placement import place_tracks, vehicle_links
+from segtrack.description.vehicle import VehicleDescription
+from segtrack.errors import InvalidValueError
+from segtrack.geometry.mass import GRAVITY
+from segtrack.geometry.planar_friction import PlanarContacts, balance_friction
+
+Array = NDArray[np.float64]
+NO_SLIP = 1.0
+"""Efficiency of belts that never slip sideways, and of vehicles that do not stand on belts of two sides."""
+PHASES = 4
+"""Number of places of the grousers that loads are taken at."""
+_APART = 0.618
+"""Share of a pitch by which each belt's grousers are ahead of the belt's before: no two are in step."""
+_DEEP = 3e-3
+"""Points this far inside of a belt's outline, or above the lowest one, touch no level ground [m]."""
+_BINS = 16
+"""Number of parts of a belt, from rear to front and on each edge, whose loads are summed."""
+_ANGLE = 1e-4
+"""Flippers' angles are told apart by this [rad]: that lifts the tip of a long one by what belts sink in."""
+_KNOWN = 4096
+"""Number of poses of flippers whose efficiency is kept."""
+_MOST_STEPS = 60
+_BALANCED = 1e-6
+"""Unbalanced force and moment of a vehicle at rest, over its weight and by its length [-]."""
+_SIDES = {"left": -1.0, "center": 0.0, "right": 1.0}
+"""Belt speed of each side in a turn to the left on the spot [m/s]."""
+
+
+class SteeringByLoads:
+    """Yaw rate that a vehicle gets over that of belts which never slip sideways, flippers where they are."""
+
+    def __init__(self, vehicle: VehicleDescription) -> None:
+        """Lay out the belts of a vehicle that gives no number; of one that does, they do not matter."""
+        self.vehicle = vehicle
+        self._layout: _Layout | None = None
+        self._known = lru_cache(_KNOWN)(self._reckoned)
+
+    def efficiency(self, flippers: Mapping[str, float]) -> float:
+        """Number of the vehicle's file, or what is reckoned where it gives none [-]; see `reckon`."""
+        given = self.vehicle.steering_efficiency
+        return self.reckon(flippers) if given is None else given
+
+    def reckon(self, flippers: Mapping[str, float]) -> float:
+        """Efficiency by the loads of compliant belts on level ground [-].
+
+        Joints of the body's URDF are taken to stand at 0, and belts to carry all of the weight.
+
+        Args:
+            flippers: Angles by name [rad]; 0 if not given.
+
+        Returns:
+            `NO_SLIP` where nothing can be reckoned: without belts on two sides, without friction, or
+            for a vehicle that would tip over.
+        """
+        turns = (flippers.get(name, 0.0) for name in self.vehicle.flippers)
+        return self._known(tuple(round(turn / _ANGLE) for turn in turns))
+
+    def _reckoned(self, turns: tuple[int, ...]) -> float:
+        offsets = self.vehicle.track_offsets
+        if offsets is None:
+            return NO_SLIP
+        if self._layout is None:
+            self._layout = _Layout(self.vehicle)
+        angles = dict(zip(self.vehicle.flippers, (_ANGLE * turn for turn in turns), strict=True))
+        try:
+            contacts = self._layout.contacts(angles)
+            turned = 0.0 if contacts is None else balance_friction(contacts).yaw_rate
+        except InvalidValueError:  # There is no friction.
+            turned = 0.0
+        if turned <= 0.0:
+            return NO_SLIP
+        return turned / offsets.twist(_SIDES["left"], _SIDES["right"])[1]
+
+
+class _Layout:
+    """Contact points of a vehicle's belts at several phases of their grousers, in their track frames."""
+
+    def __init__(self, vehicle: VehicleDescription) -> None:
+        self._vehicle, self._links = vehicle, vehicle_links(vehicle)
+        self._belts = [
+            _BeltPoints(belt, (_APART * i) % 1.0)
+            for i, belt in enumerate(belt_designs(vehicle, self._links.mass, smooth=False))
+        ]
+        tracks = list(vehicle.mounted_tracks())
+        ratios = [(1.0, track.spec.contact.lateral_ratio) for track in tracks]
+        self._friction = np.array([[track.spec.contact.friction] for track in tracks]) * ratios
+        self._speeds = np.array([_SIDES[track.side] for track in tracks])
+
+    def contacts(self, flippers: Mapping[str, float]) -> PlanarContacts | None:
+        """Loads at rest about the centre of mass, belts against each other; None if the vehicle tips over."""
+        frames = [placed.frame for placed in place_tracks(self._vehicle, flippers)]
+        center = self._links.center_of_mass([flippers[name] for name in self._vehicle.flippers])
+        hulls = [frame.points(belt.hull) - center for frame, belt in zip(frames, self._belts, strict=True)]
+        level = _level(np.concatenate(hulls))
+        standing = [Frame(level @ frame.rotation, level @ (frame.origin - center)) for frame in frames]
+        weight, found = self._links.mass * GRAVITY, []
+        for phase in range(PHASES):
+            belts = [belt.phases[phase] for belt in self._belts]
+            points = np.concatenate([f.points(b.points) for f, b in zip(standing, belts, strict=True)])
+            runs = np.concatenate([b.runs @ f.rotation.T for f, b in zip(standing, belts, strict=True)])
+            loads = _rest(points, np.concatenate([b.stiffness for b in belts]), weight)
+            tracks = np.repeat(np.arange(len(belts)), [len(b.points) for b in belts])
+            edges = np.concatenate([b.points[:, 1] > 0 for b in belts])
+            on = loads > 0.0
+            found.append([a[on] for a in (points[:, :2], runs[:, :2], loads, tracks, edges)])
+        points, runs, loads, tracks, edges = (np.concatenate(each) for each in zip(*found, strict=True))
+        return self._summed(points, runs, loads, tracks, edges) if len(loads) else None
+
+    def _summed(
+        self, points: Array, runs: Array, loads: Array, tracks: NDArray[Any], edges: NDArray[Any]
+    ) -> PlanarContacts:
+        """Contacts of parts of belts, each at the middle of its loads."""
+        low, high = points[:, 0].min(), points[:, 0].max()
+        part = np.minimum((points[:, 0] - low) / max(high - low, 1e-9) * _BINS, _BINS - 1).astype(int)
+        _, first, part = np.unique(
+            (tracks * _BINS + part) * 2 + edges, return_index=True, return_inverse=True
+        )
+        total = np.asarray(np.bincount(part, loads), dtype=float)
+        places, ways = (
+            np.stack([np.bincount(part, loads * each) / total for each in values.T], axis=1)
+            for values in (points, runs)
+        )
+        speeds = np.maximum(np.linalg.norm(ways, axis=1), 1e-9)
+        own = tracks[first]
+        return PlanarContacts(
+            places, total, self._friction[own], ways / speeds[:, None], self._speeds[own] * speeds
+        )
+
+
+class _Phase:
+    """Contact points of a belt at one phase of its grousers.
+
+    Attributes:
+        points: In the track frame (n, 3) [m].
+        runs: Velocity with which each drives the vehicle, per belt speed (n, 3) [-]: against its own, which
+            is that of the belt, or a faster one at a tip that goes around an arc.
+        stiffness: Of each (n,) [N/m].
+    """
+
+    def __init__(self, belt: BeltDesign, travel: float, step: float = 1e-6) -> None:
+        self.points = belt.points(travel)
+        self.runs = (belt.points(travel - step) - belt.points(travel + step)) / (2 * step)
+        self.stiffness = belt.law.stiffness * np.concatenate(
+            [
+                np.outer(belt.lengths[belt.kinds == kind], section.weights).ravel()
+                for kind, section in enumerate(belt.sections)
+            ]
+        )
+
+    def keep(self, chosen: NDArray[np.bool_]) -> None:
+        self.points, self.runs, self.stiffness = (
+            each[chosen] for each in (self.points, self.runs, self.stiffness)
+        )
+
+
+class _BeltPoints:
+    """Contact points of a belt that may touch level ground.
+
+    Attributes:
+        phases: Points at each phase of the grousers.
+        hull: Corners of the outline around all of them in the track frame (n, 3) [m].
+    """
+
+    def __init__(self, belt: BeltDesign, ahead: float) -> None:
+        period = belt.path.perimeter / belt.grouser_count if belt.grouser_count else FACE_LENGTH
+        self.phases = [_Phase(belt, ((k / PHASES + ahead) % 1.0) * period) for k in range(PHASES)]
+        outline = np.concatenate([phase.points for phase in self.phases])
+        around = ConvexHull(outline[:, [0, 2]])
+        self.hull = outline[around.vertices]
+        for phase in self.phases:
+            sides = phase.points[:, [0, 2]] @ around.equations[:, :2].T + around.equations[:, 2]
+            phase.keep(sides.max(axis=1) > -_DEEP)
+
+
+def _level(points: Array) -> Array:
+    """Rotation by which a vehicle with corners (n, 3) about its centre of mass comes to stand (3, 3).
+
+    It pitches until the side of its outline that is below its centre of mass is level.
+    """
+    outline = points[:, [0, 2]]
+    corners = outline[ConvexHull(outline).vertices]
+    sides = zip(corners, np.roll(corners, -1, axis=0), strict=True)
+    # Corners go round counterclockwise: sides below lead forwards.
+    below = [(rear, front) for rear, front in sides if front[0] > rear[0]]
+    rear, front = max(below, key=lambda side: min(-side[0][0], side[1][0]))
+    cos, sin = (front - rear) / np.linalg.norm(front - rear)
+    return np.array([[cos, 0.0, sin], [0.0, 1.0, 0.0], [-sin, 0.0, cos]])
+
+
+def _rest(points: Array, stiffness: Array, weight: float) -> Array:
+    """Loads of points of a rigid body on level ground, at which it is at rest (n,) [N].
+
+    With springs k at heights z, and a body lowered by q_0 and tilted by q_1 and q_2, the energy
+
+        sum k / 2 max(q_0 + q_1 x + q_2 y - z, 0)^2 - W q_0
+
+    is convex and least at rest: Newton's method, with steps halved until it falls.
+
+    Args:
+        points: About the centre of mass, nearly level (n, 3) [m].
+        stiffness: Of each (n,) [N/m].
+        weight: [N]
+
+    Returns:
+        Zeros for a body that tips over.
+    """
+    heights = points[:, 2] - points[:, 2].min()
+    low = np.flatnonzero(heights < _DEEP)
+    loads, scale = np.zeros(len(points)), float(np.abs(points[:, :2]).max())
+    points, heights, stiffness = points[low], heights[low], stiffness[low]
+    rows = np.column_stack([np.ones(len(points)), points[:, :2] / scale])
+    outside = np.array([weight, 0.0, 0.0])
+    lowered = np.array([weight / stiffness.max(), 0.0, 0.0])
+    slack = 1e-9 * stiffness.sum() * np.eye(3)
+
+    def energy(at: Array) -> float:
+        return float(stiffness @ np.maximum(rows @ at - heights, 0.0) ** 2 / 2 - outside @ at)
+
+    for _ in range(_MOST_STEPS):
+        depths = np.maximum(rows @ lowered - heights, 0.0)
+        rest = (stiffness * depths) @ rows - outside
+        if np.abs(rest).max() < _BALANCED * weight:
+            loads[low] = stiffness * depths
+            break
+        pressed = rows[depths > 0]
+        step = -np.linalg.solve(pressed.T @ (stiffness[depths > 0, None] * pressed) + slack, rest)
+        share, now = 1.0, energy(lowered)
+        while share > 1e-9 and energy(lowered + share * step) > now + 1e-4 * share * (rest @ step):
+            share /= 2
+        lowered = lowered + share * step
+    return loads
