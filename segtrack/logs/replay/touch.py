@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.description import VehicleDescription
-from segtrack.description.frames import Frame, body_shapes
+from segtrack.description.frames import Frame
 from segtrack.description.grousers import BoxShape, CylinderShape, GrouserShape, MeshShape, TrapezoidShape
 from segtrack.description.placement import PlacedTrack, place_tracks, vehicle_links
 from segtrack.description.track import TrackSpec
@@ -67,8 +67,7 @@ def body_points(vehicle: VehicleDescription) -> Array:
     if vehicle.body.size is not None:
         signs = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
         return np.asarray(signs * vehicle.body.size)
-    assert vehicle.body.urdf is not None
-    shapes = [shape for _, shape in body_shapes(vehicle.body.urdf, "collision")]
+    shapes = [shape for _, shape in vehicle.body.contact_shapes()]
     return np.concatenate([np.zeros((0, 3)), *(shape.frame.points(shape.corners()) for shape in shapes)])
 
 
