@@ -62,15 +62,20 @@ def bounding_box(
     if vehicle.body.size is not None:
         half = np.asarray(vehicle.body.size) / 2
         corners += [-half[None], half[None]]
-    for track in place_tracks(vehicle, flipper_angles):
-        spec = track.mounted.spec
-        shapes = spec.grousers.shapes if spec.grousers is not None else ()
-        tip = max((shape.kind.height for shape in shapes), default=0.0)
-        along = np.linspace(0, spec.belt_path.perimeter, 721)
-        outline = spec.belt_path.point(along) + tip * normal_of(spec.belt_path.heading(along))
-        corners += [track.frame.plane_points(outline, y) for y in (-spec.width / 2, spec.width / 2)]
+    corners += [belt_corners(track) for track in place_tracks(vehicle, flipper_angles)]
     points = np.concatenate(corners)
     return points.min(axis=0), points.max(axis=0)
+
+
+def belt_corners(track: PlacedTrack) -> NDArray[np.float64]:
+    """Points around both edges of a belt at the tips of its grousers, in the body frame (n, 3) [m]."""
+    spec = track.mounted.spec
+    shapes = spec.grousers.shapes if spec.grousers is not None else ()
+    tip = max((shape.kind.height for shape in shapes), default=0.0)
+    along = np.linspace(0, spec.belt_path.perimeter, 721)
+    outline = spec.belt_path.point(along) + tip * normal_of(spec.belt_path.heading(along))
+    edges = (-spec.width / 2, spec.width / 2)
+    return np.concatenate([track.frame.plane_points(outline, y) for y in edges])
 
 
 @dataclass(frozen=True, eq=False)
