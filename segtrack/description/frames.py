@@ -186,7 +186,7 @@ def impossible_moments(inertial: ElementTree.Element | None) -> NDArray[np.float
     Each is positive, and none is above the sum of the other two.
     """
     # As the file has it: what rounding adds about another point could refuse a thin plate.
-    moments: NDArray[np.float64] = np.linalg.eigvalsh(read_tensor(inertial))
+    moments = np.asarray(np.linalg.eigvalsh(read_tensor(inertial)), dtype=float)
     smallest, middle, largest = moments
     return moments if smallest <= 0 or largest > smallest + middle else None
 

@@ -138,7 +138,8 @@ def _forward(axes: Axes, track: PlacedTrack) -> None:
     middle = track.frame.plane_points((outline.min(axis=0) + outline.max(axis=0))[None] / 2)[0, :2]
     along = 0.25 * float(np.ptp(outline[:, 0])) * track.frame.push[:2]
     arrow = {"arrowstyle": "-|>", "color": "white", "linewidth": 1.6, "mutation_scale": 14}
-    axes.annotate("", middle + along, middle - along, arrowprops=arrow, zorder=6).set_gid("forward")
+    (x, y), (dx, dy) = middle.tolist(), along.tolist()
+    axes.annotate("", (x + dx, y + dy), (x - dx, y - dy), arrowprops=arrow, zorder=6).set_gid("forward")
 
 
 def _draw_track(axes: Axes, kind: _Kind) -> None:
