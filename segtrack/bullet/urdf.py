@@ -128,7 +128,7 @@ class UrdfModel:
     Attributes:
         text: The URDF.
         meshes: OBJ files that the text names, by file name.
-        prefixes: What names of a track's links and joints, and of a flipper's joint, begin with, by the
+        prefixes: Beginning of the names of a track's links and joints, and of a flipper's joint, by the
             part's full name: that name, lengthened where the body's URDF has such links or joints.
     """
 
@@ -264,7 +264,7 @@ def add_segment(
 
     Args:
         robot: URDF to extend.
-        track: What names of its links and joints begin with.
+        track: Beginning of the names of its links and joints.
         spec: Its description.
         parent: Name of the link that carries the track.
         link: Link to add.

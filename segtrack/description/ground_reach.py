@@ -75,7 +75,8 @@ def warn_of_low_shapes(vehicle: VehicleDescription) -> None:
         links = ", ".join(repr(link) for link in dict.fromkeys(shape.link for shape in low))
         logging.getLogger("segtrack").warning(
             "%s: %d collision shapes of its body (link %s) reach down to the belts' tips, %.1f mm lower at "
-            "most, and carry it beside them; `segtrack validate` names them, body.without_contact leaves them out",
+            "most, and carry it beside them; `segtrack validate` names them, body.without_contact leaves "
+            "them out",
             vehicle.name,
             len(low),
             links,
