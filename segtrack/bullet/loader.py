@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, product
 from pathlib import Path
 
@@ -105,7 +105,7 @@ def load(
             reason = "PyBullet refuses it, and says why on its own output"
             raise FileAccessError("load", vehicle.body.urdf, reason) from None
     try:
-        built = _assemble(client, vehicle, chosen, robot, body)
+        built = _assemble(client, vehicle, chosen, robot, urdf.prefixes, body)
     except SegtrackError:
         pybullet.removeBody(body, physicsClientId=client)
         raise
@@ -114,9 +114,14 @@ def load(
 
 
 def _assemble(
-    client: int, vehicle: VehicleDescription, chosen: TrackBuilder, robot: ElementTree.Element, body: int
+    client: int,
+    vehicle: VehicleDescription,
+    chosen: TrackBuilder,
+    robot: ElementTree.Element,
+    prefixes: Mapping[str, str],
+    body: int,
 ) -> LoadedVehicle:
-    """Make belts of a loaded vehicle's joints."""
+    """Make belts of a loaded vehicle's joints, whose names begin with `UrdfModel.prefixes`."""
     numbers = range(pybullet.getNumJoints(body, physicsClientId=client))
     info = [pybullet.getJointInfo(body, j, physicsClientId=client) for j in numbers]
     joints = {entry[1].decode(): j for j, entry in enumerate(info)}
@@ -125,9 +130,10 @@ def _assemble(
     tracks = []
     for mounted in vehicle.mounted_tracks():
         links_of_track = chosen.track_links(mounted.spec)
-        own = tuple(joints[joint_name(mounted.name, link.name)] for link in links_of_track)
+        prefix = prefixes[mounted.name]
+        own = tuple(joints[joint_name(prefix, link.name)] for link in links_of_track)
         lateral = tuple(
-            joints[lateral_joint_name(mounted.name, link.name)]
+            joints[lateral_joint_name(prefix, link.name)]
             for link in (links_of_track if chosen.lateral else ())
         )
         parent = links[mounted.flipper or parent_link(robot, mounted.spec.mount.parent)]
@@ -140,7 +146,8 @@ def _assemble(
         tracks.append(chosen.create_belt(client, track_joints))
     _ignore_each_other(client, [number for track in tracks for number in track.bodies])
     flippers = tuple(
-        LoadedFlipper(name, spec, joints[flipper_joint_name(name)]) for name, spec in vehicle.flippers.items()
+        LoadedFlipper(name, spec, joints[flipper_joint_name(prefixes[name])])
+        for name, spec in vehicle.flippers.items()
     )
     for link in (-1, *(flipper.joint for flipper in flippers)):
         free_link(client, body, link)

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from segtrack.bullet.urdf_shapes import add_shape, number_text
+from segtrack.bullet.urdf_shapes import add_shape, number_text, readable_mesh
 from segtrack.description.frames import (
     Frame,
+    impossible_moments,
     link_frames,
     link_masses,
     read_inertial,
-    read_tensor,
     weighing_links,
 )
 from segtrack.description.track import TrackSpec
@@ -89,11 +89,10 @@ def balance_inertia(parent: InertialParent, spec: TrackSpec, links: Sequence[Seg
 def refuse_bad_inertia(robot: Element) -> None:
     """Refuse what Bullet would silently replace by no inertia at all."""
     for link in robot.iterfind("link"):
-        # As the file has it: what rounding adds about another point could refuse a thin plate.
-        smallest, middle, largest = np.linalg.eigvalsh(read_tensor(link.find("inertial")))
-        if smallest <= 0 or largest > smallest + middle:
+        moments = impossible_moments(link.find("inertial"))
+        if moments is not None:
             what = f"principal moments of inertia of link {link.get('name')} [kg m^2]"
-            got = Phrase(", ".join(f"{moment:.3g}" for moment in (smallest, middle, largest)))
+            got = Phrase(", ".join(f"{moment:.3g}" for moment in moments))
             raise InvalidValueError(what, "positive, and none above the sum of the other two", got)
 
 
@@ -129,10 +128,13 @@ class UrdfModel:
     Attributes:
         text: The URDF.
         meshes: OBJ files that the text names, by file name.
+        prefixes: Beginning of the names of a track's links and joints, and of a flipper's joint, by the
+            part's full name: that name, lengthened where the body's URDF has such links or joints.
     """
 
     text: str
     meshes: dict[str, str]
+    prefixes: dict[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path, name: str) -> Path:
         """Write URDF and meshes into a folder; returns the URDF's path."""
@@ -158,6 +160,21 @@ def flipper_joint_name(flipper: str) -> str:
     return f"{flipper}_joint"
 
 
+def _free_prefix(robot: Element, part: str, endings: Iterable[str]) -> str:
+    """The name of a part, with underscores behind it as long as something has one of the names it makes.
+
+    Args:
+        robot: URDF with the names that are taken.
+        part: Name of the part.
+        endings: What follows the prefix in the names that the part needs.
+    """
+    taken = {element.get("name") for tag in ("link", "joint") for element in robot.iterfind(tag)}
+    needed = list(endings)
+    while any(f"{part}{ending}" in taken for ending in needed):
+        part += "_"
+    return part
+
+
 def build_urdf(
     vehicle: VehicleDescription, links_of: Mapping[str, Sequence[SegmentLink]], lateral: bool = False
 ) -> UrdfModel:
@@ -175,9 +192,11 @@ def build_urdf(
         InvalidValueError: A link is left with an inertia that no body can have.
     """
     meshes: dict[str, str] = {}
-    robot = _body(vehicle)
+    robot = _body(vehicle, meshes)
+    prefixes = {}
     for name, flipper in vehicle.flippers.items():
-        _add_flipper(robot, name, flipper)
+        prefixes[name] = _free_prefix(robot, name, [flipper_joint_name("")])
+        _add_flipper(robot, name, flipper, flipper_joint_name(prefixes[name]))
     parents = {t.name: t.flipper or parent_link(robot, t.spec.mount.parent) for t in vehicle.mounted_tracks()}
     inertial_parents = {name: InertialParent.of(robot, parent) for name, parent in parents.items()}
     for name, mass in link_masses(robot).items():
@@ -188,21 +207,28 @@ def build_urdf(
             subtract_reflected_mass(inertial_parents[mounted.name], mounted.spec)
     for mounted in vehicle.mounted_tracks():
         parent, links = parents[mounted.name], links_of[mounted.name]
+        own = [name for link in links for name in (link.name, f"{link.name}_lateral")]
+        endings = [f"_{name}" for name in own] + [joint_name("", name) for name in own]
+        prefix = prefixes[mounted.name] = _free_prefix(robot, mounted.name, endings)
         for link in links:
-            add_segment(robot, mounted.name, mounted.spec, parent, link, meshes, lateral)
+            add_segment(robot, prefix, mounted.spec, parent, link, meshes, lateral)
         balance_inertia(inertial_parents[mounted.name], mounted.spec, links)
     refuse_bad_inertia(robot)
     ElementTree.indent(robot)
-    return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes)
+    return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes, prefixes)
 
 
-def _body(vehicle: VehicleDescription) -> Element:
+def _body(vehicle: VehicleDescription, meshes: dict[str, str]) -> Element:
+    """The body's links; meshes of its URDF that PyBullet cannot read go into `meshes` as OBJ."""
     body = vehicle.body
     if body.urdf is not None:
         robot = ElementTree.parse(body.urdf).getroot()
         for mesh in robot.iterfind(".//mesh"):
             file = str(mesh.get("filename")).removeprefix("package://")
-            mesh.set("filename", str((Path(body.urdf).parent / file).resolve()))
+            mesh.set("filename", readable_mesh((Path(body.urdf).parent / file).resolve(), meshes))
+        for link in robot.iterfind("link"):
+            for shape in link.findall("collision") if link.get("name") in body.without_contact else ():
+                link.remove(shape)
         return robot
     assert body.mass is not None and body.size is not None
     robot = Element("robot", name=vehicle.name)
@@ -212,10 +238,10 @@ def _body(vehicle: VehicleDescription) -> Element:
     return robot
 
 
-def _add_flipper(robot: Element, name: str, flipper: FlipperSpec) -> None:
+def _add_flipper(robot: Element, name: str, flipper: FlipperSpec, joint_name: str) -> None:
     link = SubElement(robot, "link", name=name)
     set_inertial(link, MassProperties.of_box(flipper.mass, flipper.center_of_mass, flipper.size))
-    joint = SubElement(robot, "joint", name=flipper_joint_name(name), type="revolute")
+    joint = SubElement(robot, "joint", name=joint_name, type="revolute")
     _attach(joint, parent_link(robot, flipper.mount.parent), name, flipper.mount.xyz, flipper.mount.rpy)
     SubElement(joint, "axis", xyz=f"0 {flipper.raise_axis} 0")
     low, high = flipper.limits
@@ -238,7 +264,7 @@ def add_segment(
 
     Args:
         robot: URDF to extend.
-        track: Full name of the track.
+        track: Beginning of the names of its links and joints.
         spec: Its description.
         parent: Name of the link that carries the track.
         link: Link to add.

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
+from segtrack.description.grousers import mesh_triangles
 from segtrack.geometry.mass import rotation_of, rpy_of
 from segtrack.geometry.solids import Box, Cylinder, Hull, Placed
 
 _HULL_MARGIN = 1e-3
 """PyBullet inflates a URDF's convex hulls by this [m], and offers no way to say otherwise."""
+
+
+_STL_HEADER = 80
+"""Bytes of a binary STL before the number of its triangles."""
 
 
 def number_text(values: Iterable[float]) -> str:
@@ -44,6 +51,32 @@ def add_shape(link: Element, placed: Placed, colour: str, name: str, meshes: dic
         if kind == "visual":
             material = SubElement(element, "material", name=f"colour_{name}")
             SubElement(material, "color", rgba=colour)
+
+
+def readable_mesh(file: Path, meshes: dict[str, str]) -> str:
+    """A mesh file that PyBullet can read: the user's own, or the name of an OBJ of it in `meshes`.
+
+    PyBullet's own reader knows binary STL only, and leaves a link whose STL is text without a shape.
+    """
+    if file.suffix.lower() != ".stl" or _is_binary_stl(file):
+        return str(file)
+    vertices, triangles = mesh_triangles(str(file))
+    lines = [f"v {number_text(vertex)}" for vertex in vertices.tolist()]
+    lines += ["f " + " ".join(str(i + 1) for i in triangle) for triangle in triangles.tolist()]
+    text = "\n".join(lines) + "\n"
+    name = next((name for name, known in meshes.items() if known == text), f"mesh_{len(meshes)}.obj")
+    meshes[name] = text
+    return name
+
+
+def _is_binary_stl(file: Path) -> bool:
+    """True for a header of 80 bytes, a count, and that many triangles of 50 bytes each."""
+    size = file.stat().st_size
+    if size < _STL_HEADER + 4:
+        return False
+    with file.open("rb") as stl:
+        (count,) = struct.unpack("<I", stl.read(_STL_HEADER + 4)[_STL_HEADER:])
+    return size == _STL_HEADER + 4 + 50 * count
 
 
 def _mesh_file(hull: Hull, meshes: dict[str, str]) -> str:

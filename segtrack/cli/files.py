@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,9 +16,11 @@ from segtrack.courses.file import CourseFile
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.description.belt_limits import segments_problems
 from segtrack.description.chain.layout import chain_problems
+from segtrack.description.ground_reach import low_shapes
 from segtrack.description.placement import vehicle_links
 from segtrack.description.steering import SteeringByLoads
 from segtrack.engine.track_models import track_model_names
+from segtrack.errors import SegtrackError
 from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
 
 PictureFile = Annotated[Path | None, typer.Option("--out", help="Picture to write.", show_default=False)]
@@ -118,13 +121,17 @@ def vehicles(as_json: JsonFlag = False) -> None:
 def validate(file: VehicleFile) -> None:
     """Check a vehicle file; every mistake is listed, and what segments or chains cannot build.
 
+    It names shapes of the body that reach the ground beside the belts, with the share of the weight that
+    belts get, and vehicles that cannot steer.
+
     It ends with exit code 2 where the file describes chains that cannot be built.
     """
     vehicle = load_vehicle(file)
     tracks = len(list(vehicle.mounted_tracks()))
     flippers = len(vehicle.flippers)
     words().print(f"{vehicle.name}: valid, {tracks} tracks, {flippers} flippers", highlight=False)
-    _tell_steering(vehicle)
+    for remark in (*_shapes_beside_belts(vehicle), *_sides(vehicle), *_efficiency(vehicle)):
+        words().print(f"{vehicle.name}: {remark}", highlight=False)
     for problem in segments_problems(vehicle):
         words().print(f"{vehicle.name}: not for track model segments: {problem}", highlight=False)
     reasons = chain_problems(vehicle)
@@ -134,18 +141,42 @@ def validate(file: VehicleFile) -> None:
         raise typer.Exit(2)
 
 
-def _tell_steering(vehicle: VehicleDescription) -> None:
-    """Print how far off a file's steering efficiency is from what is reckoned, flippers flat and raised."""
-    given, steering = vehicle.steering_efficiency, SteeringByLoads(vehicle)
+def _efficiency(vehicle: VehicleDescription) -> Iterator[str]:
+    """Remarks on how far off a file's steering efficiency is from what is reckoned, flippers flat and raised."""
+    given = vehicle.steering_efficiency
     if given is None:
         return
-    poses = {"": 0.0}
+    poses, steering = {"": 0.0}, SteeringByLoads(vehicle)
     if vehicle.flippers:
         poses = {", flippers flat": 0.0, f", flippers at {_RAISED:g} rad": _RAISED}
     for pose, angle in poses.items():
         reckoned = steering.reckon(dict.fromkeys(vehicle.flippers, angle))
         off = f"steering_efficiency {given:g} is {given / reckoned - 1:+.0%} off {reckoned:.3f}"
-        words().print(f"{vehicle.name}: {off}, reckoned from its loads{pose}", highlight=False)
+        yield f"{off}, reckoned from its loads{pose}"
+
+
+def _shapes_beside_belts(vehicle: VehicleDescription) -> Iterator[str]:
+    """Remarks on collision shapes that carry a vehicle beside its belts."""
+    low = () if vehicle.body.fixed else low_shapes(vehicle)
+    if not low:
+        return
+    from segtrack.experiments.belt_share import belt_share
+
+    yield from map(str, low)
+    way = "name links whose shapes stand for tracks in body.without_contact"
+    try:
+        share = belt_share(vehicle)
+    except SegtrackError as error:
+        yield f"these shapes carry it beside its belts ({way}); by how much is not known: {error}"
+    else:
+        yield f"belts carry {share:.0%} of the weight at rest on flat ground, these shapes the rest; {way}"
+
+
+def _sides(vehicle: VehicleDescription) -> Iterator[str]:
+    """The remark on a vehicle whose belts are not on two sides."""
+    if not vehicle.body.fixed and vehicle.track_offsets is None:
+        sides = ", ".join(f"{track.name} {track.side}" for track in vehicle.mounted_tracks())
+        yield f"cannot steer by its belts, which are not on both sides of y = 0: {sides}"
 
 
 @command

@@ -10,6 +10,7 @@
 | `named_files` | files that a vehicle file names, and a hash by their content |
 | `frames`, `urdf_checks` | frames and links of a body that is a URDF, and mistakes in it |
 | `placement`, `belt_limits` | places and masses of tracks and links; limits of belts and steps |
+| `ground_reach` | shapes of a body that reach the ground beside its belts |
 | `compliant_layout` | design that follows, of compliant belts |
 | `steering` | steering efficiency, by loads and planar friction |
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from functools import cached_property
 
 from segtrack.description.base import (
@@ -15,7 +16,7 @@ from segtrack.description.base import (
     exactly_one,
     given_one,
 )
-from segtrack.description.frames import Frame, link_frames, link_masses
+from segtrack.description.frames import Frame, LinkShape, body_shapes, link_frames, link_masses
 from segtrack.description.track import Mount
 from segtrack.description.urdf_checks import parent_link
 from segtrack.errors import Problem
@@ -32,6 +33,9 @@ class Body(Spec):
     """Centre of mass in the body frame, whose origin is the middle of the box [m]."""
     urdf: ExistingFile | None = None
     """URDF file, relative to the vehicle file; its links, joints and meshes are kept."""
+    without_contact: tuple[str, ...] = ()
+    """Links of the URDF whose collision shapes touch nothing, in any engine: shapes that stand for tracks,
+    which belts replace. `segtrack validate` names links that would carry the vehicle beside its belts."""
     fixed: bool = False
     """Bolted to the world: a conveyor."""
 
@@ -49,6 +53,28 @@ class Body(Spec):
     def _no_center_of_a_urdf(self) -> Checks:
         if self.urdf is not None and "center_of_mass" in self.model_fields_set:
             yield Problem("", "must not have center_of_mass beside urdf")
+
+    @check
+    def _links_without_contact(self) -> Checks:
+        if not self.without_contact:
+            return
+        if self.urdf is None:
+            yield Problem("without_contact", "must be left out of a body without urdf")
+            return
+        try:
+            names = [str(link.get("name")) for link in ElementTree.parse(self.urdf).iterfind("link")]
+        except ElementTree.ParseError:
+            return  # `link_problems` says so.
+        for i, name in enumerate(self.without_contact):
+            if name not in names:
+                message = f"has no link {name!r}; there are: {', '.join(names)}"
+                yield Problem(f"without_contact[{i}]", message)
+
+    def contact_shapes(self) -> Iterator[tuple[str, LinkShape]]:
+        """Collision shapes of its URDF that can touch something, each with the name of its link."""
+        assert self.urdf is not None
+        shapes = body_shapes(self.urdf, "collision")
+        return ((link, shape) for link, shape in shapes if link not in self.without_contact)
 
     @property
     def total_mass(self) -> float:

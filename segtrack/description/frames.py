@@ -38,6 +38,16 @@ class Frame:
         """The frame `inner`, given in this frame, seen from outside of this one."""
         return Frame(self.rotation @ inner.rotation, self.points(inner.origin))
 
+    @property
+    def push(self) -> NDArray[np.float64]:
+        """Direction (3,) in which a track with this frame drives what the frame is given in, on level ground.
+
+        It is across the axle, y, and level: not x, which points backwards on a track turned about its axle.
+        It is short where the axle is steep, and 0 where it is upright.
+        """
+        x, y, _ = self.rotation[:, 1]
+        return np.array([y, -x, 0.0])
+
     def seen_from(self, other: Frame) -> Frame:
         """This frame in another one; both are given in the same."""
         back = other.rotation.T
@@ -170,6 +180,17 @@ def read_tensor(inertial: ElementTree.Element | None) -> NDArray[np.float64]:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
+def impossible_moments(inertial: ElementTree.Element | None) -> NDArray[np.float64] | None:
+    """Principal moments (3,) of an inertial that no body can have, ascending [kg m^2]; None if one can.
+
+    Each is positive, and none is above the sum of the other two.
+    """
+    # As the file has it: what rounding adds about another point could refuse a thin plate.
+    moments = np.asarray(np.linalg.eigvalsh(read_tensor(inertial)), dtype=float)
+    smallest, middle, largest = moments
+    return moments if smallest <= 0 or largest > smallest + middle else None
+
+
 _ROUND = 16
 """Corners around a cylinder or a sphere."""
 
@@ -219,6 +240,24 @@ class LinkShape:
                 scale = self.tag.get("scale", "1").split()
                 file = self.folder / str(self.tag.get("filename")).removeprefix("package://")
                 return convex_corners(str(file)) * np.array([float(s) for s in scale])
+
+    @property
+    def lowest(self) -> float:
+        """Least z of it in the body frame [m].
+
+        Raises:
+            InvalidValueError: A mesh that cannot be read, or is no solid.
+        """
+        up = self.frame.rotation[2]
+        half = abs(float(up[2])) * self._number("length") / 2
+        match self.tag.tag:
+            case "sphere" | "capsule":
+                below = half + self._number("radius")
+            case "cylinder":
+                below = half + self._number("radius") * float(np.hypot(up[0], up[1]))
+            case _:
+                return float(self.frame.points(self.corners())[:, 2].min())
+        return float(self.frame.origin[2]) - below
 
     def _number(self, key: str) -> float:
         return float(self.tag.get(key, "0"))

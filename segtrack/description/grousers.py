@@ -42,6 +42,24 @@ def convex_corners(file: str) -> NDArray[np.float64]:
     return np.array(hull.vertices, dtype=float)
 
 
+def mesh_triangles(file: str) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Vertices (n, 3) of a mesh in the file's own unit and axes, and triangles (m, 3) of their indices.
+
+    Raises:
+        InvalidValueError: The file holds no triangles.
+    """
+    import trimesh
+
+    try:
+        mesh = trimesh.load_mesh(file)
+        vertices, triangles = np.array(mesh.vertices, dtype=float), np.array(mesh.faces, dtype=np.intp)
+    except Exception:  # The readers of trimesh fail in ways of their own.
+        vertices, triangles = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.intp)
+    if not len(triangles):
+        raise InvalidValueError("mesh", "an OBJ or STL file of triangles", file)
+    return vertices, triangles
+
+
 class BoxShape(Spec):
     """A box standing on the belt."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.frames import Frame, body_shapes, read_inertial
+from segtrack.description.frames import Frame, read_inertial
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
 from segtrack.geometry.mass import MassProperties, rotation_about_y, uniform_belt
 from segtrack.geometry.path import normal_of
@@ -51,8 +51,7 @@ def body_points(vehicle: VehicleDescription) -> NDArray[np.float64]:
     if vehicle.body.size is not None:
         signs = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
         return np.asarray(signs * vehicle.body.size)
-    assert vehicle.body.urdf is not None
-    shapes = [shape for _, shape in body_shapes(vehicle.body.urdf, "collision")]
+    shapes = [shape for _, shape in vehicle.body.contact_shapes()]
     return np.concatenate([np.zeros((0, 3)), *(shape.frame.points(shape.corners()) for shape in shapes)])
 
 
@@ -69,15 +68,20 @@ def bounding_box(
         Smallest and largest corner (3,), tips of the grousers included [m].
     """
     corners = [body_points(vehicle)]
-    for track in place_tracks(vehicle, flipper_angles):
-        spec = track.mounted.spec
-        shapes = spec.grousers.shapes if spec.grousers is not None else ()
-        tip = max((shape.kind.height for shape in shapes), default=0.0)
-        along = np.linspace(0, spec.belt_path.perimeter, 721)
-        outline = spec.belt_path.point(along) + tip * normal_of(spec.belt_path.heading(along))
-        corners += [track.frame.plane_points(outline, y) for y in (-spec.width / 2, spec.width / 2)]
+    corners += [belt_corners(track) for track in place_tracks(vehicle, flipper_angles)]
     points = np.concatenate(corners)
     return points.min(axis=0), points.max(axis=0)
+
+
+def belt_corners(track: PlacedTrack) -> NDArray[np.float64]:
+    """Points around both edges of a belt at the tips of its grousers, in the body frame (n, 3) [m]."""
+    spec = track.mounted.spec
+    shapes = spec.grousers.shapes if spec.grousers is not None else ()
+    tip = max((shape.kind.height for shape in shapes), default=0.0)
+    along = np.linspace(0, spec.belt_path.perimeter, 721)
+    outline = spec.belt_path.point(along) + tip * normal_of(spec.belt_path.heading(along))
+    edges = (-spec.width / 2, spec.width / 2)
+    return np.concatenate([track.frame.plane_points(outline, y) for y in edges])
 
 
 @dataclass(frozen=True, eq=False)

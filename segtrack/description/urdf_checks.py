@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
+from xml.parsers import expat
 
-from segtrack.description.frames import link_masses, weighing_links
+from segtrack.description.frames import impossible_moments, link_masses, weighing_links
 from segtrack.errors import Problem
 
 _JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "spherical")
@@ -32,17 +32,33 @@ _NUMBERS = {
 """Count of numbers in an attribute of a tag; it may be left out."""
 
 
-def urdf_mistakes(robot: Element, folder: Path) -> list[str]:
+def urdf_mistakes(robot: Element, folder: Path, places: Mapping[str, str] | None = None) -> list[str]:
     """The mistakes of a URDF, each to follow the words `body.urdf`.
 
     Args:
         robot: Its root element.
         folder: Folder that the paths of its meshes start from.
+        places: File and line of each link, by its name, as far as they are known.
     """
     if robot.tag != "robot":
         return [f"must have the root element <robot>, got <{robot.tag}>"]
     mistakes = [*_names(robot), *_joints(robot)]
-    return (mistakes or _tree(robot)) + [*_numbers(robot), *_missing_meshes(robot, folder)]
+    numbers, places = [*_numbers(robot)], places or {}
+    inertias = [] if numbers else [*_inertias(robot, places)]
+    return (mistakes or _tree(robot)) + numbers + inertias + [*_meshes(robot, folder, places)]
+
+
+def link_places(urdf: Path) -> dict[str, str]:
+    """File and line of each link of a URDF, by its name."""
+    parser, places = expat.ParserCreate(), dict[str, str]()
+
+    def note(tag: str, attributes: dict[str, str]) -> None:
+        if tag == "link":
+            places.setdefault(attributes.get("name", ""), f"{urdf.name}:{parser.CurrentLineNumber}")
+
+    parser.StartElementHandler = note
+    parser.Parse(urdf.read_bytes(), True)
+    return places
 
 
 def root_links(robot: Element) -> list[str]:
@@ -126,14 +142,41 @@ def _are_numbers(words: Iterable[str], count: int) -> bool:
     return len(values) == count and all(map(math.isfinite, values))
 
 
-def _missing_meshes(robot: Element, folder: Path) -> Iterator[str]:
-    for file in dict.fromkeys(str(mesh.get("filename")) for mesh in robot.iterfind(".//mesh")):
-        if not (folder / file.removeprefix("package://")).is_file():
-            yield f"names a mesh that does not exist: {file} (looked in {folder})"
+def _inertias(robot: Element, places: Mapping[str, str]) -> Iterator[str]:
+    """Inertias that no body has; that of a link without a mass is not used."""
+    for link in robot.iterfind("link"):
+        mass = link.find("inertial/mass")
+        moments = impossible_moments(link.find("inertial"))
+        if mass is not None and float(mass.get("value", "0")) > 0 and moments is not None:
+            yield (
+                f"must have principal moments of inertia that are positive, and none above the sum of the "
+                f"other two, in {_named(link, places)}, got {', '.join(f'{m:.3g}' for m in moments)} kg m^2"
+            )
 
 
-_TRACK_LINKS = "(?:line|arc|wheel)_[0-9]+|sprocket|supports"
-"""Names of a track's links, of whichever track model."""
+def _meshes(robot: Element, folder: Path, places: Mapping[str, str]) -> Iterator[str]:
+    """Meshes without a file name, and files that do not exist, with the links that have them."""
+    missing: dict[str, list[str]] = {}
+    for link in robot.iterfind("link"):
+        for shape in link:
+            for mesh in shape.iterfind("geometry/mesh"):
+                file = mesh.get("filename", "").strip()
+                if not file:
+                    yield (
+                        f"must name the file of each mesh, got none in a {shape.tag} of "
+                        f"{_named(link, places)}; remove that {shape.tag} if it has no shape"
+                    )
+                elif not (folder / file.removeprefix("package://")).is_file():
+                    missing.setdefault(file, []).append(_named(link, places))
+    for file, links in missing.items():
+        owners = ", ".join(dict.fromkeys(links))
+        yield f"names a mesh that does not exist: {file} of {owners} (looked in {folder})"
+
+
+def _named(link: Element, places: Mapping[str, str]) -> str:
+    """A link in words, with its line if that is known."""
+    name = str(link.get("name"))
+    return f"link {name!r}" + (f" ({places[name]})" if name in places else "")
 
 
 class Mounting(NamedTuple):
@@ -142,12 +185,10 @@ class Mounting(NamedTuple):
     Attributes:
         parent: Link that it names.
         reflected_mass: Reflected mass of a track's drive, which that link's mass includes [kg].
-        tracks: Names of the tracks on it, if it is a flipper.
     """
 
     parent: str
     reflected_mass: float = 0.0
-    tracks: tuple[str, ...] = ()
 
 
 def parent_link(robot: ElementTree.Element, parent: str) -> str:
@@ -176,10 +217,9 @@ def link_problems(
         robot = ElementTree.parse(urdf).getroot()
     except ElementTree.ParseError as error:
         return [Problem("body.urdf", f"must be XML, got {Path(urdf).name}: {error}")]
-    mistakes = urdf_mistakes(robot, Path(urdf).parent)
-    taken = _taken_names(robot, mountings)
+    mistakes = urdf_mistakes(robot, Path(urdf).parent, link_places(Path(urdf)))
     if mistakes:
-        return [Problem("body.urdf", mistake) for mistake in mistakes] + taken
+        return [Problem("body.urdf", mistake) for mistake in mistakes]
     weighing, root = weighing_links(robot), root_links(robot)[0]
     problems = _mount_problems(weighing, root, mountings)
     if not problems and weighing[root] is None and not fixed:
@@ -188,7 +228,7 @@ def link_problems(
             "one an <inertial>, or set body.fixed if it is bolted to the world"
         )
         problems.append(Problem("body.urdf", message))
-    return problems + taken + _overdrawn_links(link_masses(robot), weighing, root, mountings)
+    return problems + _overdrawn_links(link_masses(robot), weighing, root, mountings)
 
 
 def reflected_mass_problems(parent: str, mass: float, reflected: Mapping[str, float]) -> list[Problem]:
@@ -247,21 +287,4 @@ def _mount_problems(
         Problem(where, "must not be named like a link of the body")
         for where in mountings
         if where.startswith("flippers.") and where.removeprefix("flippers.") in weighing
-    ]
-
-
-def _taken_names(robot: ElementTree.Element, mountings: Mapping[str, Mounting]) -> list[Problem]:
-    """The names of the user's links and joints that those of tracks and flippers will have."""
-    flippers = {
-        where.removeprefix("flippers."): m for where, m in mountings.items() if where.startswith("flippers.")
-    }
-    tracks = [where.removeprefix("tracks.") for where in mountings if where.startswith("tracks.")]
-    tracks += [f"{name}_{track}" for name, flipper in flippers.items() for track in flipper.tracks]
-    links = f"(?:{'|'.join(map(re.escape, tracks))})_(?:{_TRACK_LINKS})"
-    joints = "|".join([f"{links}_joint", *(f"{re.escape(name)}_joint" for name in flippers)])
-    return [
-        Problem("body.urdf", f"must not have a {tag} named {name!r}, which tracks and flippers use")
-        for tag, pattern in (("link", links), ("joint", joints))
-        for name in (element.get("name", "") for element in robot.iterfind(tag))
-        if re.fullmatch(pattern, name)
     ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated, Literal
 
+import numpy as np
 from pydantic import Field
 
 from segtrack.description.base import (
@@ -24,7 +25,7 @@ from segtrack.description.base import (
 from segtrack.description.body import Body
 from segtrack.description.calibration import Calibration
 from segtrack.description.chain.spec import ChainSpec, SuspensionSpec
-from segtrack.description.frames import TrackOffsets
+from segtrack.description.frames import Frame, TrackOffsets
 from segtrack.description.joints.checks import joint_problems
 from segtrack.description.joints.design import JointTree, joint_tree
 from segtrack.description.joints.spec import JointName, JointSpec
@@ -86,6 +87,32 @@ class FlipperSpec(Spec):
     def raise_axis(self) -> int:
         """Sign of the joint's axis along y: turning about it raises the tip."""
         return -1 if self.tip_direction == "front" else 1
+
+
+_ACROSS = 0.7
+"""Least cosine of the angle from a track's axle to the body's y axis [-]: 45 degrees."""
+
+
+def _axle_problems(where: str, frame: Frame) -> Checks:
+    """The mistake of a track whose belt does not drive its body forwards, from its frame in the body."""
+    axle, push = frame.rotation[:, 1], frame.push
+    if axle[1] >= _ACROSS:
+        return
+    if axle[1] <= -_ACROSS:
+        effect = "the belt would drive the body backwards: turn it about z by 3.14159"
+    elif abs(axle[2]) >= _ACROSS:
+        effect = "the belt lies flat and drives nothing"
+    else:
+        way = ", ".join(f"{part:.2g}" for part in np.round(push, 6) + 0.0)
+        effect = (
+            f"the belt would drive the body along ({way}), and x is forward: turn the track, or all of the "
+            "body so that x points where it drives"
+        )
+    got = ", ".join(f"{part:.2g}" for part in np.round(axle, 6) + 0.0)
+    yield Problem(
+        f"{where}.mount.rpy",
+        f"must point the axle, the track's y axis, along the body's y, within 45 deg, got ({got}): {effect}",
+    )
 
 
 _MIDDLE = 1e-9
@@ -164,12 +191,22 @@ class VehicleDescription(Spec):
             )
             for name, track in known(self, "tracks", {}).items()
         } | {
-            f"flippers.{name}": Mounting(
-                known(flipper, "mount.parent", "body"), tracks=tuple(known(flipper, "tracks", {}))
-            )
+            f"flippers.{name}": Mounting(known(flipper, "mount.parent", "body"))
             for name, flipper in known(self, "flippers", {}).items()
         }
-        yield from link_problems(self.body.urdf, mass, fixed, mountings)
+        problems = link_problems(self.body.urdf, mass, fixed, mountings)
+        yield from problems
+        if not problems and not fixed:
+            yield from self._axles_lie_across()
+
+    def _axles_lie_across(self) -> Checks:
+        """Tracks that push a vehicle, whose forward is its body's x, sideways, backwards or not at all."""
+        for name, track in known(self, "tracks", {}).items():
+            yield from _axle_problems(f"tracks.{name}", self.body.mounted(track.mount))
+        for name, flipper in known(self, "flippers", {}).items():
+            pivot = self.body.mounted(flipper.mount)
+            for own, track in flipper.tracks.items():
+                yield from _axle_problems(f"flippers.{name}.tracks.{own}", pivot @ track.mount.frame)
 
     @check
     def _joints_move(self) -> Checks:

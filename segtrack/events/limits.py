@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain.readings import ChainReading
-from segtrack.description.frames import body_shapes
 from segtrack.engine.drive import force_at
 from segtrack.engine.track_models import find_track_model
 from segtrack.errors import InvalidValueError
@@ -198,7 +197,7 @@ class HullClearance:
             tree = robot.description.joint_tree
             self._shapes = [
                 np.asarray(shape.frame.points(shape.corners()))
-                for link, shape in body_shapes(body.urdf, "collision")
+                for link, shape in body.contact_shapes()
                 if tree.carried(link).joint < 0
             ]
 

@@ -13,7 +13,7 @@ from segtrack.chain.design import TrackDesign
 from segtrack.compliant.belt import BeltDesign, pack_belts
 from segtrack.description.chain.layout import check_links, check_sides
 from segtrack.description.compliant_layout import DAMPING_RATIO, REST_DEPTH
-from segtrack.description.frames import Frame, body_shapes
+from segtrack.description.frames import Frame
 from segtrack.description.placement import Links
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
@@ -220,10 +220,9 @@ def _box_points(size: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _collisions(vehicle: VehicleDescription) -> dict[int, list[NDArray[np.float64]]]:
     """Points of each collision shape of a body's URDF, in the frame of its link (n, 3) [m], by link."""
-    assert vehicle.body.urdf is not None
     tree, found = vehicle.joint_tree, dict[int, list[NDArray[np.float64]]]()
     at_home = tree.frames({})
-    for name, shape in body_shapes(vehicle.body.urdf, "collision"):
+    for name, shape in vehicle.body.contact_shapes():
         points = shape.corners() if shape.box_size is None else _box_points(shape.box_size)
         place, frame, link = tree.links[name], shape.frame, 0
         if place.joint >= 0:

@@ -107,6 +107,7 @@ def _draw_top(axes: Axes, vehicle: VehicleDescription, low: Array, high: Array, 
     )
     for track in place_tracks(vehicle, {}):
         _track_from_above(axes, track)
+        _forward(axes, track)
     _measure_box(axes, low, high, 0.35 * margin)
     _frame(axes, "Top view", "xy", low, high, margin)
 
@@ -129,6 +130,16 @@ def _track_from_above(axes: Axes, track: PlacedTrack) -> None:
         box = np.array([[x_min, -half, 0], [x_max, -half, 0], [x_max, half, 0], [x_min, half, 0]])
         strips.append(track.frame.points(box)[:, :2])
     axes.add_collection(PolyCollection(strips, facecolors=FILL["grouser"][0], zorder=3))
+
+
+def _forward(axes: Axes, track: PlacedTrack) -> None:
+    """An arrow in the middle of a belt, seen from above: the way in which it drives the vehicle."""
+    outline = track.mounted.spec.belt_path.outline()
+    middle = track.frame.plane_points((outline.min(axis=0) + outline.max(axis=0))[None] / 2)[0, :2]
+    along = 0.25 * float(np.ptp(outline[:, 0])) * track.frame.push[:2]
+    arrow = {"arrowstyle": "-|>", "color": "white", "linewidth": 1.6, "mutation_scale": 14}
+    (x, y), (dx, dy) = middle.tolist(), along.tolist()
+    axes.annotate("", (x + dx, y + dy), (x - dx, y - dy), arrowprops=arrow, zorder=6).set_gid("forward")
 
 
 def _draw_track(axes: Axes, kind: _Kind) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.description.ground_reach import warn_of_low_shapes
 from segtrack.engine import Engine, EngineName
 from segtrack.engine.track_models import DEFAULT_ENGINE, check_engine, find_track_model
 from segtrack.errors import InvalidValueError, Phrase
@@ -89,6 +90,8 @@ def attach(
     gets `NotReadyError` from the robot's next command or state. Solver settings that the numbers in the
     README hold for are set by `segtrack.configure(client)`.
 
+    The logger `segtrack` warns of shapes of the vehicle's body that would carry it beside its belts.
+
     Args:
         client: A `BulletClient`, a client id, or the module `pybullet`.
         vehicle: Bundled name, path of a vehicle file, or a description.
@@ -117,6 +120,7 @@ def attach(
     entry = find_track_model(track_model, "pybullet")
     description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
     number = client_id(client, f"attach {description.name}")
+    warn_of_low_shapes(description)
     pose, angles = check_pose(position, orientation), check_flippers(description, flippers)
     if terrain is None and entry.contacts != "links":
         terrain = from_pybullet(bound_client(number))

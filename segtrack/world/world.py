@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.description.ground_reach import warn_of_low_shapes
 from segtrack.engine import EngineName
 from segtrack.engine.track_models import find_track_model, track_model_names
 from segtrack.errors import InvalidValueError, NotReadyError, finite, finite_vector
@@ -162,6 +163,8 @@ class World:
     ) -> Robot:
         """Add a vehicle and return it as a robot.
 
+        The logger `segtrack` warns of shapes of its body that would carry it beside its belts.
+
         Args:
             vehicle: Bundled name, path of a vehicle file, or a description.
             track_model: Name of a track model that the engine runs (`segtrack.engine.track_models`); its
@@ -184,6 +187,7 @@ class World:
             track_model = track_model_names(self.engine.name)[0]
         find_track_model(track_model, self.engine.name)
         description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
+        warn_of_low_shapes(description)
         pose = check_pose((*given, 0.0)[:3], heading_quaternion(yaw))
         angles = check_flippers(description, flippers)
         robot = Robot(self.engine.add_vehicle(description, track_model, *pose, angles), track_model)

@@ -1,6 +1,7 @@
 import math
 import xml.etree.ElementTree as ElementTree
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pybullet
@@ -13,7 +14,7 @@ from scipy.spatial.transform import Rotation
 import segtrack
 from segtrack import terrain
 from segtrack.bullet.loader import load, vehicle_urdf
-from segtrack.description import bundled_vehicles, find_vehicle, load_vehicle
+from segtrack.description import VehicleDescription, bundled_vehicles, find_vehicle, load_vehicle
 from segtrack.description.frames import link_masses
 from segtrack.description.load import parse_vehicle
 from segtrack.description.track import Mount
@@ -478,3 +479,71 @@ def test_a_conveyor_carries_a_box_at_its_belts_speed(speed):
         assert math.isclose(x - began[0], travel, rel_tol=2e-3)
         assert abs(y) < 1e-3 and abs(z - top - 0.05) < 1e-3
         assert robot.state.position == frame
+
+
+TETRAHEDRON = np.array([[0, 0, 0], [0.3, 0, 0], [0, 0.2, 0], [0, 0, 0.1]])
+FACES = ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))
+WEIGHT = '<inertial><mass value="20"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+
+
+def text_stl() -> str:
+    facets = [
+        "facet normal 0 0 0\nouter loop\n"
+        + "".join("vertex {:g} {:g} {:g}\n".format(*TETRAHEDRON[corner]) for corner in face)
+        + "endloop\nendfacet\n"
+        for face in FACES
+    ]
+    return f"solid own\n{''.join(facets)}endsolid own\n"
+
+
+def binary_stl() -> bytes:
+    facets = [np.concatenate([np.zeros(3), *TETRAHEDRON[list(f)]]).astype("<f4").tobytes() for f in FACES]
+    return b"solid".ljust(80) + len(FACES).to_bytes(4, "little") + b"".join(f + b"\0\0" for f in facets)
+
+
+def on_own_body(folder: Path, urdf: str, **body) -> VehicleDescription:
+    """The bundled rover's tracks on a URDF of one's own."""
+    (folder / "own.urdf").write_text(urdf)
+    data = yaml.safe_load(find_vehicle("example_rover").read_text())
+    data["body"] = {"urdf": "own.urdf", **body}
+    for track in data["tracks"].values():
+        track["mount"]["parent"] = "base"
+    return parse_vehicle(data, folder=folder)
+
+
+@pytest.mark.parametrize("stl", [text_stl().encode(), binary_stl()], ids=["text", "binary"])
+def test_an_stl_is_the_same_hull_in_pybullet_whether_text_or_binary(stl, tmp_path) -> None:
+    """PyBullet itself reads no STL of text, and leaves the link without a shape."""
+    (tmp_path / "hull.STL").write_bytes(stl)
+    shape = '<geometry><mesh filename="package://hull.STL"/></geometry>'
+    link = f"{WEIGHT}<visual>{shape}</visual><collision>{shape}</collision>"
+    vehicle = on_own_body(tmp_path, f'<robot name="own"><link name="base">{link}</link></robot>')
+    with segtrack.World() as world:
+        world.add_vehicle(vehicle, track_model="wheels:3")
+        number = world.robots[0].body_id
+        low, high = map(np.array, world.client.getAABB(number, -1))
+        (own,) = world.client.getCollisionShapeData(number, -1)
+        assert own[2] == pybullet.GEOM_MESH
+        assert len(world.client.getVisualShapeData(number)) > 0
+    np.testing.assert_allclose(high - low, [0.3, 0.2, 0.1], atol=0.01)
+
+
+def test_names_of_links_that_tracks_would_have_had_stay_the_users(tmp_path) -> None:
+    wheels = ["left_wheel_0", "left_wheel_1", "left__wheel_2", "right_line_0"]
+    links = "".join(f'<link name="{name}">{WEIGHT}</link>' for name in ["base", *wheels])
+    joints = "".join(
+        f'<joint name="{name}_joint" type="fixed"><parent link="base"/><child link="{name}"/></joint>'
+        for name in wheels
+    )
+    vehicle = on_own_body(tmp_path, f'<robot name="own">{links}{joints}</robot>')
+    for model, of_left, of_right in (("wheels:3", "left___", "right_"), ("segments", "left_", "right__")):
+        with segtrack.World() as world:
+            robot = world.add_vehicle(vehicle, track_model=model, position=(0.0, 0.0, 1.0))
+            assert robot.links.keys() >= {"base", *wheels}
+            added = set(robot.links) - {"base", *wheels}
+            assert all(name.startswith((of_left, of_right)) for name in added)
+            assert set(robot.tracks) == {"left", "right"}
+            robot.set_belt_speed(0.1, 0.2)
+            world.run(0.2)
+            speeds = [robot.tracks[name].state.speed for name in ("left", "right")]
+            np.testing.assert_allclose(speeds, [0.1, 0.2], rtol=0.02)

@@ -205,7 +205,7 @@ def test_drives_on_one_link_share_what_it_weighs() -> None:
         "tracks.one": Mounting("body", 2.0),
         "tracks.two": Mounting("body", 2.0),
         "tracks.three": Mounting("body", 1.0),
-        "flippers.arm": Mounting("body", 0.0, ("belt",)),
+        "flippers.arm": Mounting("body", 0.0),
     }
     (problem,) = link_problems(None, 5.0, False, mountings)
     assert str(problem) == (
@@ -213,22 +213,3 @@ def test_drives_on_one_link_share_what_it_weighs() -> None:
     )
     assert link_problems(None, 5.1, False, mountings) == []
     assert link_problems(None, None, False, mountings) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "is_taken"),
-    [
-        ("arm_belt_arc_12", True), ("arm_belt_sprocket", True), ("left_supports", True),
-        ("left_wheel_0", True),
-        ("left_line", False), ("belt_line_0", False), ("arm_line_0", False), ("my_left_line_0", False),
-    ],
-)  # fmt: skip
-def test_names_that_tracks_will_have_are_taken(name: str, is_taken: bool, tmp_path) -> None:
-    mass = '<inertial><mass value="1"/></inertial>'
-    links = f'<link name="base">{mass}</link><link name="{name}"/>'
-    (tmp_path / "own.urdf").write_text(f"<robot>{links}{joint(f'{name}_joint', 'base', name)}</robot>")
-    mountings = {"tracks.left": Mounting("base"), "flippers.arm": Mounting("base", tracks=("belt",))}
-    found = [p.message for p in link_problems(str(tmp_path / "own.urdf"), None, False, mountings)]
-    told = "must not have a {} named {!r}, which tracks and flippers use"
-    expected = [told.format("link", name), told.format("joint", f"{name}_joint")]
-    assert found == (expected if is_taken else [])

@@ -242,15 +242,15 @@ def test_a_tracks_side_is_that_of_its_place_in_the_body_frame(tmp_path):
     mounts = {
         "one": {"parent": "a"},
         "two": {"parent": "b", "rpy": [math.pi, 0, 0]},
-        "over": {"parent": "b", "xyz": [0, -0.5, 0]},
-        "middle": {"parent": "b", "xyz": [0, -0.2, 0]},
+        "over": {"parent": "b", "xyz": [0, -0.5, 0], "rpy": [math.pi, 0, 0]},
+        "middle": {"parent": "b", "xyz": [0, -0.2, 0], "rpy": [math.pi, 0, 0]},
     }
     data["tracks"] = {
         name: track | {"mount": mount, "drive": {"max_force": 1.0, "max_speed": 1.0}}
         for name, mount in mounts.items()
     }
     data["flippers"]["front"]["mount"] = {"parent": "a", "xyz": [0, -0.1, 0], "rpy": [0, 0, math.pi]}
-    data["flippers"]["front"]["tracks"]["belt"]["mount"] = {"xyz": [0, 0.3, 0]}
+    data["flippers"]["front"]["tracks"]["belt"]["mount"] = {"xyz": [0, 0.3, 0], "rpy": [0, 0, math.pi]}
     vehicle = parse_vehicle(data, folder=tmp_path)
     mounted = {t.name: t for t in vehicle.mounted_tracks()}
     np.testing.assert_allclose([t.y for t in mounted.values()], [0.2, -0.2, 0.3, 0.0, -0.2], atol=1e-12)

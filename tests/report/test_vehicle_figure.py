@@ -92,3 +92,18 @@ def test_the_bundled_rover_is_drawn_with_its_hull_mast_and_camera():
     side = figure.axes[0]
     mast = max(outline[:, 1].max() for outline in body_outlines(vehicle, SIDE))
     assert mast > 0.3 and side.get_ylim()[1] > mast
+
+
+def test_an_arrow_on_each_belt_shows_forward():
+    """Along the body's x, also on a rear flipper and on a track that is turned about its axle."""
+    quince = load_vehicle("quince")
+    left = quince.tracks["left"]
+    over = left.model_copy(update={"mount": left.mount.model_copy(update={"rpy": (0.0, math.pi, 0.0)})})
+    turned = quince.model_copy(update={"tracks": {**quince.tracks, "left": over}})
+    for vehicle in (quince, turned):
+        figure = draw_vehicle(vehicle, 1.0)
+        arrows = [text for axes in figure.axes for text in axes.texts if text.get_gid() == "forward"]
+        assert len(arrows) == len(list(vehicle.mounted_tracks()))
+        for arrow in arrows:
+            along = np.subtract(arrow.xy, arrow.xyann)
+            assert along[0] > 0 and abs(along[1]) < 1e-12
