@@ -14,7 +14,7 @@ from segtrack.courses.course import Setting
 from segtrack.courses.file import CourseFile
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.description.belt_limits import segments_problems
-from segtrack.description.chain.layout import chain_problems
+from segtrack.description.chain.layout import check_chains
 from segtrack.description.placement import vehicle_links
 from segtrack.engine.track_models import track_model_names
 from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
@@ -113,7 +113,7 @@ def vehicles(as_json: JsonFlag = False) -> None:
 
 @command
 def validate(file: VehicleFile) -> None:
-    """Check a vehicle file; every mistake is listed, and what segments or chains cannot build.
+    """Check a vehicle file; every mistake is listed, and what segments or chains cannot build or bear.
 
     It ends with exit code 2 where the file describes chains that cannot be built.
     """
@@ -123,10 +123,12 @@ def validate(file: VehicleFile) -> None:
     words().print(f"{vehicle.name}: valid, {tracks} tracks, {flippers} flippers", highlight=False)
     for problem in segments_problems(vehicle):
         words().print(f"{vehicle.name}: not for track model segments: {problem}", highlight=False)
-    reasons = chain_problems(vehicle)
-    for reason in reasons:
+    chains = check_chains(vehicle)
+    for reason in chains.problems:
         words().print(f"{vehicle.name}: not for track model chain: {reason}", highlight=False)
-    if reasons and vehicle.describes_chains:
+    for remark in chains.remarks:
+        words().print(f"{vehicle.name}: {remark}", highlight=False)
+    if chains.problems and vehicle.describes_chains:
         raise typer.Exit(2)
 
 

@@ -47,7 +47,7 @@ def design_wheel_contact(layout: ChainLayout, given: WheelSpec) -> WheelContactP
 
 def _contact_stiffness(layout: ChainLayout, given: WheelSpec) -> float:
     """Stiffness of a shoe's contacts with a wheel [N/m]."""
-    return given.contact_stiffness or _STIFFNESS_RATIO * layout.chain.bushing.stiffness
+    return given.contact_stiffness or _STIFFNESS_RATIO * layout.bushing_stiffness
 
 
 def design_sprocket(layout: ChainLayout, loop: PlateLoop) -> Sprocket | None:
