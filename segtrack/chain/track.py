@@ -201,6 +201,9 @@ class TrackChain:
         """Set pose and velocity of the parent links."""
         for own, given in zip(self._parents, parents, strict=True):
             own[...] = given
+        parent = self.design.running_gear.wheels[self.design.running_gear.driven].parent
+        axle = parents.rotations[parent, :, 1]
+        self.wheels.axle_rates[0] = parents.angular_velocities_world[parent] @ axle
 
     def follow_parents(self, parents: ParentFrames, step: float) -> None:
         """Begin a step [s] of an engine whose parent links are given, half a step behind them."""

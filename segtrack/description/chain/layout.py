@@ -15,7 +15,12 @@ from segtrack.chain.track import TrackChain
 from segtrack.description.chain.loop import ChainLayout, damping_of, fit_loop
 from segtrack.description.chain.shoes import design_bushing, design_shoe
 from segtrack.description.chain.spec import WheelSpec
-from segtrack.description.chain.wheels import design_sprocket, design_wheel_contact, design_wheels
+from segtrack.description.chain.wheels import (
+    design_sprocket,
+    design_wheel_contact,
+    design_wheels,
+    reflected_inertia,
+)
 from segtrack.description.compliant_layout import GRAVITY
 from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackSpec
@@ -96,6 +101,7 @@ def track_design(name: str, spec: TrackSpec, weight: float = 0.0) -> TrackDesign
     shoe = design_shoe(layout, loop)
     bushing = design_bushing(layout, shoe)
     treads = design_treads(layout, shoe)
+    reflected, ratio = reflected_inertia(layout, loop), spec.drive.gear_ratio
     design = TrackDesign(
         name=name,
         chain=Chain(len(loop.headings), shoe, bushing),
@@ -105,6 +111,8 @@ def track_design(name: str, spec: TrackSpec, weight: float = 0.0) -> TrackDesign
             rail=Rail(layout.thickness - loop.depth, layout.rail_stations),
             contact=design_wheel_contact(layout, WheelSpec()),
             sprocket=design_sprocket(layout, loop),
+            reflected_inertia=reflected,
+            rotor_inertia=0.0 if ratio is None else reflected / ratio,
         ),
         treads=treads,
         shoe_contact=design_shoe_contact(layout, shoe, bushing, treads),
