@@ -109,8 +109,7 @@ class TrackChain:
         self.set_ground(pack_ground(()))
         self.wheels.angles[design.running_gear.driven] = rounded(design.initial_sprocket_angle)
         self._assembled = self.snapshot()
-        self._first_seat = 0.0
-        self._forget_skips()
+        self._first_seat, self._next_look, self._told_skips = 0.0, -math.inf, 0
         self.assemble(parents)
         self._first_seat = self._seat
 
