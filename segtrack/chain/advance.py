@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,17 +16,20 @@ from segtrack.chain.track_step import FAILURES, DriveArrays, run_tracks
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
 from segtrack.ground.functions import exponential
 from segtrack.ground.pack import pack_ground
-from segtrack.ground.parent_frames import KINEMATIC, CompositeBody, NetWrench, ParentFrames, drift_parents
+from segtrack.ground.parent_frames import KINEMATIC, CompositeBody, NetWrench, ParentFrames
 from segtrack.ground.tuples import Packed
 
 MAX_TIME_STEP = 0.01
 """Largest engine time step with chains; contact candidates are found once per step [s]."""
 _TENSIONING_DAMPING_RATE = 150.0
-"""Damping towards rest while chains are tensioned [1/s]."""
+"""Damping towards rest while chains are tensioned, but at most critical for the slowest one [1/s]."""
 _TENSIONING_STEP = 2e-3
 """Step while chains are tensioned [s]."""
-_MAX_STEPS = 100
-"""Steps after which tensioning ends in any case."""
+_LEAST_STEPS, _PERIODS = 100, 20.0
+"""Steps after which tensioning ends in any case, or more for a chain whose slowest mode has so
+many radians in them."""
+_MAX_TENSION_ERROR = 0.05
+"""Fraction of a pretension by which a chain that was tensioned may be off it."""
 _REST_SPEED = 1e-3
 """Largest component of a shoe's velocity at which tensioning ends [m/s]."""
 _MAX_IDLER_SLIDE = 1.0
@@ -65,7 +69,7 @@ def parents_at_rest(count: int) -> ParentFrames:
 
 def tension_tracks(
     tracks: Sequence[TrackChain], advance: Callable[[float, float], None] | None = None
-) -> None:
+) -> list[str]:
     """Bring chains that were assembled along their hinges to rest under their tensioners' forces.
 
     Without gravity and terrain, on kinematic parent links, with velocities damped (see
@@ -76,6 +80,9 @@ def tension_tracks(
         tracks: Tracks of a vehicle.
         advance: Takes them through a step [s] with such a damping rate [1/s], drives at a standstill, and
             checks them; `advance_tracks` if not given.
+
+    Returns:
+        Remarks on their designs, and on those that have another tension than they are laid out for.
 
     Raises:
         InvalidValueError: A chain fails under its tensioner.
@@ -91,18 +98,33 @@ def tension_tracks(
         drives = [DriveCommand(0.0, math.inf)] * len(tracks)
         advance_tracks(tracks, still, drives, KINEMATIC, duration, damping_rate)
 
-    for _ in range(_MAX_STEPS):
+    slowest = min(track.design.chain.slowest_frequency for track in tracks)
+    steps = max(_LEAST_STEPS, math.ceil(_PERIODS / slowest / _TENSIONING_STEP))
+    for _ in range(steps):
         try:
-            (advance or advance_still)(_TENSIONING_STEP, _TENSIONING_DAMPING_RATE)
+            (advance or advance_still)(_TENSIONING_STEP, min(_TENSIONING_DAMPING_RATE, 2 * slowest))
         except DivergedError as error:
             got = Phrase(f"one that breaks: {error}")
             raise InvalidValueError("chain", "one that bears its tensioner", got) from None
         if max(np.abs(track.state.velocities).max() for track in tracks) < _REST_SPEED:
             break
+    remarks = dict.fromkeys(remark for track in tracks for remark in track.design.remarks)
     for track, ground in zip(tracks, grounds, strict=True):
         track.state.time = 0.0
         track.store_assembled_state()
+        tension, asked = track.read_tension(), track.design.pretension
+        if not abs(tension - asked) <= _MAX_TENSION_ERROR * asked:
+            remarks[f"pretension of {track.design.name} is {tension:.3g} N as built, for {asked:.3g} N"] = (
+                None
+            )
         track.set_ground(ground)
+    return list(remarks)
+
+
+def warn(remarks: Iterable[str]) -> None:
+    """Log remarks on chains as warnings."""
+    for remark in remarks:
+        logging.getLogger("segtrack").warning("segtrack: %s", remark)
 
 
 def advance_tracks(
@@ -144,10 +166,8 @@ def advance_tracks(
         mean_torques=np.zeros(len(tracks)),
     )
     for track, own in zip(tracks, parents, strict=True):
-        track.set_parent_motion(own)
+        track.follow_parents(own, duration)
     arrays = tuple(track.arrays for track in tracks)
-    for track_arrays in arrays:
-        drift_parents(track_arrays.parents, -duration / 2)
     failures, net = np.zeros((len(tracks), 2), dtype=np.intp), NetWrench(*np.zeros((2, 3)))
     velocity_decay = exponential(-damping_rate * sub_step)
     held = sub_steps_held(duration, count, min(track.max_sub_steps_held for track in tracks))
@@ -186,3 +206,7 @@ def check_track(track: TrackChain, shoe: int, reason: int) -> None:
     if slide > _MAX_IDLER_SLIDE * track.design.chain.shoe.pitch:
         far = f"it has slid by {slide:.3g} m"
         raise DivergedError(f"idler of {track.design.name}", track.state.time, far)
+    skipped = track.look_for_skips()
+    if skipped:
+        text = f"the chain of {track.design.name} has skipped {skipped} of its sprocket's teeth by "
+        warn([f"{text}{track.state.time:.3g} s: it is too slack for the force of its drive"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ from segtrack.chain.stability import (
 from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.tread import Tread, ground_bounds
 
+_TOUCHING = 0.1
+"""Distance from a wheel's cylinder within which a shoe lies on it, per pitch."""
 _BISECTIONS = 30
 """Halvings in the search for the largest sub-step."""
 
@@ -39,6 +42,8 @@ class TrackDesign:
         hinges: Bushing of each shoe, and the last one's pin, in (x, z) (n + 1, 2) [m].
         initial_sprocket_angle: Angle of the driven wheel at which the joints around it are seated [rad].
         max_contact_force: Largest force expected at any contact of a wheel, for the bound on sub-steps [N].
+        pretension: Tension of the runs at rest that the tensioner is laid out for [N].
+        remarks: Shortcomings of the chain that its user should know, as sentences.
         parent_link_names: Names of the wheels' parent links besides the first, which is the track's.
     """
 
@@ -50,6 +55,8 @@ class TrackDesign:
     hinges: NDArray[np.float64]
     initial_sprocket_angle: float
     max_contact_force: float
+    pretension: float
+    remarks: tuple[str, ...] = ()
     parent_link_names: tuple[str, ...] = ()
 
     @property
@@ -68,6 +75,28 @@ class TrackDesign:
         inner = min(radius for _, radius in drum.profile) + wheels.rail.inset
         half = self.chain.shoe.pitch / 2
         return half / math.atan(half / inner)
+
+    @cached_property
+    def longest_upper_span(self) -> float:
+        """Longest run of the chain's upper side that hangs from one wheel to the next [m]."""
+        ends = np.stack([self.hinges[:-1], self.hinges[1:]])
+        along = ends[1] - ends[0]
+        near = np.empty((len(self.running_gear.wheels), len(along)))
+        for w, wheel in enumerate(self.running_gear.wheels):
+            center = np.array([wheel.x, wheel.z])
+            share = np.sum((center - ends[0]) * along, axis=1) / np.sum(along**2, axis=1)
+            nearest = ends[0] + share.clip(0, 1)[:, None] * along
+            gap = np.linalg.norm(center - nearest, axis=1) - min(radius for _, radius in wheel.profile)
+            near[w] = gap - self.running_gear.rail.inset
+        touched = near.min(axis=0) < _TOUCHING * self.chain.shoe.pitch
+        upper = along[:, 0] > np.abs(along[:, 1])  # Shoes run forward there.
+        wheels, spans = near.argmin(axis=0), [0.0]
+        on = np.flatnonzero(touched & upper)
+        for i, j in pairwise(on.tolist()):
+            one, other = (self.running_gear.wheels[wheels[k]] for k in (i, j))
+            if upper[i : j + 1].all():
+                spans.append(math.dist((one.x, one.z), (other.x, other.z)))
+        return max(spans)
 
     @cached_property
     def max_sub_step(self) -> float:

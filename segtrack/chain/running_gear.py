@@ -179,6 +179,8 @@ class RunningGear:
         rail: Inner surface of every shoe.
         contact: Law of a rail on a wheel that has none of its own.
         sprocket: Teeth of the driven wheel, which then touches the chain through them only.
+        reflected_inertia: Part of the driven wheel's inertia that is the drive's rotor's [kg m^2].
+        rotor_inertia: See `Wheels` [kg m^2].
 
     Raises:
         InvalidValueError: There is no such driven wheel, or two wheels overlap.
@@ -189,6 +191,8 @@ class RunningGear:
     rail: Rail
     contact: WheelContactParameters
     sprocket: Sprocket | None = None
+    reflected_inertia: float = 0.0
+    rotor_inertia: float = 0.0
 
     def __post_init__(self) -> None:
         """Check that the wheels have room."""
@@ -246,6 +250,8 @@ class RunningGear:
             slide_stiffness=np.array([own.stiffness for own in tensioners]),
             slide_damping=np.array([own.damping for own in tensioners]),
             inertias=np.array([wheel.inertia for wheel in wheels]),
+            reflected_inertia=self.reflected_inertia,
+            rotor_inertia=self.rotor_inertia,
             rolls=rolls,
             radii=radii,
             reaches=radii + np.where(rolls, 0.0, bushing) + max(math.hypot(x, z) for x, _, z in touched),

@@ -62,7 +62,10 @@ class Wheels(NamedTuple):
         preloads: Tensioners' forces at the state's `slide_origins` (W,) [N].
         slide_stiffness: Tensioners' springs (W,) [N/m].
         slide_damping: Tensioners' dampers (W,) [N s/m].
-        inertias: About the axles (W,) [kg m^2].
+        inertias: About the axles, with the drive's rotor as the driven wheel feels it (W,) [kg m^2].
+        reflected_inertia: That of the rotor, J [kg m^2].
+        rotor_inertia: Angular momentum of the rotor about the axle, per speed of the driven wheel on its
+            link: J / n with n turns a turn of the wheel, 0 across the axle [kg m^2].
         rolls: True if rails roll on the wheel (W,).
         radii: Largest radius of each wheel (W,) [m].
         reaches: Distance from an axle beyond which no parallel shoe's centre of mass is in contact (W,) [m].
@@ -86,6 +89,8 @@ class Wheels(NamedTuple):
     slide_stiffness: NDArray[np.float64]
     slide_damping: NDArray[np.float64]
     inertias: NDArray[np.float64]
+    reflected_inertia: float
+    rotor_inertia: float
     rolls: NDArray[np.bool_]
     radii: NDArray[np.float64]
     reaches: NDArray[np.float64]
@@ -153,6 +158,8 @@ class RunningGearState(NamedTuple):
             links have felt the reaction, in the world (W, 3) [kg m/s].
         place_changes: Changes of the velocities of those places in the last sub-step, in the world (W, 3)
             [m/s].
+        axle_rates: Angular velocity of the driven wheel's parent link about its axle, at the last sub-step
+            (1,) [rad/s].
         shear_displacements: Elastic, of a rail on a wheel, around the axle and across (W, n, S, 2) [m].
     """
 
@@ -163,6 +170,7 @@ class RunningGearState(NamedTuple):
     slide_origins: NDArray[np.float64]
     slide_momenta: NDArray[np.float64]
     place_changes: NDArray[np.float64]
+    axle_rates: NDArray[np.float64]
     shear_displacements: NDArray[np.float64]
 
     @property
@@ -274,6 +282,7 @@ def allocate_running_gear(wheels: Wheels, teeth: Teeth, count: int) -> RunningGe
         slide_origins=slide_origins,
         slide_momenta=slide_momenta,
         place_changes=place_changes,
+        axle_rates=np.zeros(1),
         shear_displacements=np.zeros((size, count, len(wheels.stations), 2)),
     )
     return RunningGearArrays(

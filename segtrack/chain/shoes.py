@@ -193,6 +193,11 @@ class Chain:
         """Mass of all shoes [kg]."""
         return self.count * self.shoe.mass
 
+    @property
+    def slowest_frequency(self) -> float:
+        """Angular frequency of the mode in which its halves stretch alike, between two wheels [rad/s]."""
+        return math.pi / self.count * math.sqrt(self.bushing.stiffness / self.shoe.mass)
+
     @cached_property
     def constants(self) -> Constants:
         """Shoe and bushing for kernels."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
 
@@ -19,11 +20,19 @@ from segtrack.chain.stability import check_sub_step
 from segtrack.chain.track_step import TrackArrays
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.pack import Ground, pack_ground
-from segtrack.ground.parent_frames import CouplingImpulses, ParentFrames, Reaction
+from segtrack.ground.parent_frames import (
+    CouplingImpulses,
+    ParentFrames,
+    Reaction,
+    drift_parents,
+    follow_frames,
+)
 from segtrack.ground.rounding import rounded
 from segtrack.ground.tread import pack_treads
 from segtrack.ground.tuples import Packed, overwrite
 
+_LOOK_EVERY = 0.05
+"""Time between two looks for skipped teeth [s]."""
 _MAX_JOINT_GAP = 0.25
 """Distance of a joint's bushing from its pin at which the joint has failed, per pitch."""
 
@@ -36,6 +45,7 @@ class TrackSnapshot:
         chain: State of the shoes.
         wheels: State of the wheels.
         contacts: Memory of the contacts with the terrain.
+        parents: Parent links of the wheels, as the chain knows them.
         torque: Mean torque of the drive in the last step [N m].
         earlier_travel: Travel before the chain was last assembled [m].
     """
@@ -43,6 +53,7 @@ class TrackSnapshot:
     chain: ChainState
     wheels: RunningGearState
     contacts: ContactHistory
+    parents: ParentFrames
     torque: float
     earlier_travel: float
 
@@ -98,7 +109,9 @@ class TrackChain:
         self.set_ground(pack_ground(()))
         self.wheels.angles[design.running_gear.driven] = rounded(design.initial_sprocket_angle)
         self._assembled = self.snapshot()
+        self._first_seat, self._next_look, self._told_skips = 0.0, -math.inf, 0
         self.assemble(parents)
+        self._first_seat = self._seat
 
     @property
     def wheels(self) -> RunningGearState:
@@ -117,6 +130,52 @@ class TrackChain:
         axle = self._parents.rotations[0, :, 1]
         turning = self._parents.angular_velocities_world[0] @ axle
         return float(self.wheels.speeds[self.design.running_gear.driven] - turning) * self.design.pitch_radius
+
+    def read_tension(self) -> float:
+        """Mean tension of joints that are straight within a degree, between shoes that nothing carries [N].
+
+        Where there is none, nan.
+        """
+        reading = self.read(self._parents)
+        along = self.state.rotations[:, :, 0]
+        straight = np.sum(along * np.roll(along, 1, axis=0), axis=1) > math.cos(math.radians(1))
+        free = (reading.ground_force == 0) & (np.roll(reading.ground_force, 1) == 0)
+        return float(reading.tension[straight & free].mean()) if (straight & free).any() else math.nan
+
+    @property
+    def skipped_teeth(self) -> int:
+        """Teeth that the driven wheel is ahead of the chain since this was assembled; 0 on a drum."""
+        count = self.design.chain.count
+        ahead = self._seat - self._first_seat
+        return round(ahead - count * round(ahead / count))
+
+    @property
+    def _seat(self) -> float:
+        """Index of the shoe that would be in the middle of the driven wheel's wrap if this had not turned."""
+        gear, shoe = self.design.running_gear, self.design.chain.shoe
+        if gear.sprocket is None:
+            return 0.0
+        wheel, rotation = gear.wheels[gear.driven], self._parents.rotations[0]
+        bushings = self.state.positions + self.state.rotations @ np.array(shoe.bushing_position)
+        x, z = ((bushings - self._parents.positions[0]) @ rotation)[:, [0, 2]].T
+        middle = math.atan2(wheel.x - x.mean(), wheel.z - z.mean())
+        angles = np.arctan2(x - wheel.x, z - wheel.z) - middle
+        angles -= 2 * math.pi * np.round(angles / (2 * math.pi))
+        far = np.hypot(x - wheel.x, z - wheel.z) > gear.sprocket.pitch_radius + shoe.pitch
+        i = int(np.argmin(np.abs(angles) + 10 * far))
+        tooth = 2 * math.pi / gear.sprocket.count
+        return i + (float(self.wheels.angles[gear.driven]) - float(angles[i])) / tooth
+
+    def look_for_skips(self) -> int:
+        """Teeth skipped, each `_LOOK_EVERY` and where they are twice as many as told before; else 0."""
+        if self.state.time < self._next_look:
+            return 0
+        self._next_look = self.state.time + _LOOK_EVERY
+        skipped = self.skipped_teeth
+        if abs(skipped) < max(1, 2 * abs(self._told_skips)):
+            return 0
+        self._told_skips = skipped
+        return abs(skipped)
 
     @property
     def ground(self) -> Ground:
@@ -141,15 +200,22 @@ class TrackChain:
         """Set pose and velocity of the parent links."""
         for own, given in zip(self._parents, parents, strict=True):
             own[...] = given
+        parent = self.design.running_gear.wheels[self.design.running_gear.driven].parent
+        axle = parents.rotations[parent, :, 1]
+        self.wheels.axle_rates[0] = parents.angular_velocities_world[parent] @ axle
+
+    def follow_parents(self, parents: ParentFrames, step: float) -> None:
+        """Begin a step [s] of an engine whose parent links are given, half a step behind them."""
+        follow_frames(self._parents, parents, step, _MAX_JOINT_GAP * self.design.chain.shoe.pitch)
 
     def assemble(self, parents: ParentFrames) -> None:
         """Assemble the shoes around the wheels, at rest in the track frame.
 
         The shape is that of `store_assembled_state`, or follows the design's hinges.
         """
-        self.set_parent_motion(parents)
         time, travel = self.state.time, self.travel
         self.restore(self._assembled)
+        self.set_parent_motion(parents)
         self.state.time, self._earlier_travel = time, travel - self.travel
         chain, rotation = self._assembled.chain, parents.rotations[0]
         self.state.positions[:] = rounded(chain.positions @ rotation.T + parents.positions[0])
@@ -187,6 +253,7 @@ class TrackChain:
             wheels.speeds[w] = touched @ np.cross(axle, out) / (out @ out)
         wheels.speeds[self.design.running_gear.driven] = speed / self.design.pitch_radius
         state.velocities += parents.velocities[0]
+        drift_parents(self._parents, -behind)
 
     def set_tension(self) -> None:
         """Set the tensioners' springs so that they exert their preloads where their wheels are now."""
@@ -198,6 +265,7 @@ class TrackChain:
         for array in (state.velocities, state.angular_velocities_body, wheels.speeds, *wheels.sliding):
             array[:] = 0.0
         self._earlier_travel = 0.0
+        self._first_seat = self._seat
         self._assembled = self.snapshot()
 
     def read(self, parents: ParentFrames) -> ChainReading:
@@ -214,14 +282,23 @@ class TrackChain:
         """Everything that changes."""
         wheels = RunningGearState(*(array.copy() for array in self.wheels))
         contacts = self._terrain_contact.history.copy()
-        return TrackSnapshot(self.state.copy(), wheels, contacts, self.torque, self._earlier_travel)
+        parents = ParentFrames(*(array.copy() for array in self._parents))
+        return TrackSnapshot(self.state.copy(), wheels, contacts, parents, self.torque, self._earlier_travel)
 
     def restore(self, snapshot: TrackSnapshot) -> None:
         """Go back to a snapshot that was taken on the same terrain."""
         self.state, self.torque, self._packed = snapshot.chain.copy(), snapshot.torque, None
         self._earlier_travel = snapshot.earlier_travel
+        self._forget_skips()
         history = self._terrain_contact.history
-        overwrite((*self.wheels, *history), (*snapshot.wheels, *snapshot.contacts))
+        overwrite(
+            (*self.wheels, *history, *self._parents),
+            (*snapshot.wheels, *snapshot.contacts, *snapshot.parents),
+        )
+
+    def _forget_skips(self) -> None:
+        """Tell skipped teeth anew, and look for them in the next step."""
+        self._next_look, self._told_skips = -math.inf, 0
 
     @property
     def contact_points(self) -> NDArray[np.float64]:

@@ -181,10 +181,18 @@ def kick_wheels(
 ) -> float:
     """Change the wheels' speeds by the loads on them for `sub_step` [s], and drive one of them.
 
+    The driven wheel has the speed w, its link turns about the axle with W, and the drive's rotor, n turns a
+    turn of the wheel, with W + n (w - W). With I of the wheel, J of the rotor as the wheel feels it, and the
+    momentum about the axle L = I w + J / n (w - W), the rotor's at rest on the link being the link's own,
+
+        (I + J) w' = M + T + (J - J / n) W',    M: contacts, T: drive; the link gets M - L'.
+
+    For W' it takes that of the last sub-step.
+
     Args:
         running_gear: Wheels, whose speeds are changed.
         parents: Parent links of the wheels.
-        reaction: Added to: the drive's torque, gyroscopic moments, and what slides by its inertia.
+        reaction: Added to: what drives the wheels, gyroscopic moments, and what slides by its inertia.
         target: Speed of the driven wheel relative to its parent link, which the drive reaches at
             once if it can [rad/s].
         limit: Largest torque of the drive, at least 0 [N m].
@@ -197,19 +205,27 @@ def kick_wheels(
     """
     wheels, state, loads = running_gear.wheels, running_gear.state, running_gear.loads
     driven = running_gear.teeth.wheel
-    p = wheels.parents[driven]
+    p, inertia = wheels.parents[driven], wheels.inertias[driven]
     axle = axis(parents.rotations, p, 1)
-    turning = dot(row(parents.angular_velocities_world, p), axle)
-    wanted = wheels.inertias[driven] * (target + turning - velocity_decay * state.speeds[driven]) / sub_step
-    torque = min(max(wanted - loads.torques[driven], -limit), limit)
+    turning, speed = dot(row(parents.angular_velocities_world, p), axle), state.speeds[driven]
+    gained, stored = turning - state.axle_rates[0], wheels.rotor_inertia
+    state.axle_rates[0] = turning
+    carried = (wheels.reflected_inertia - stored) * gained / sub_step
+    wanted = inertia * (target + turning - velocity_decay * speed) / sub_step
+    torque = min(max(wanted - loads.torques[driven] - carried, -limit), limit)
+    driving = torque + carried
+    kicked = sub_step / inertia * (loads.torques[driven] + driving)
+    back = (inertia - wheels.reflected_inertia) * kicked + stored * (kicked - gained)
     for k in range(3):
-        reaction.torques[p, k] -= torque * axle[k]
+        reaction.torques[p, k] -= (back / sub_step - loads.torques[driven]) * axle[k]
     for w in range(len(wheels.inertias)):
         p, momentum = wheels.parents[w], wheels.inertias[w] * state.speeds[w]
+        if w == driven:
+            momentum += stored * (speed - turning) - wheels.reflected_inertia * speed
         around = cross(row(parents.angular_velocities_world, p), axis(parents.rotations, p, 1))
         for k in range(3):
             reaction.torques[p, k] -= momentum * around[k]
-        load = loads.torques[w] + (torque if w == driven else 0.0)
+        load = loads.torques[w] + (driving if w == driven else 0.0)
         state.speeds[w] = velocity_decay * state.speeds[w] + sub_step / wheels.inertias[w] * load
         if wheels.slide_masses[w] > 0:
             _kick_slide(running_gear, parents, reaction, w, gravity, sub_step, velocity_decay)

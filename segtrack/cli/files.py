@@ -15,7 +15,7 @@ from segtrack.courses.course import Setting
 from segtrack.courses.file import CourseFile
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.description.belt_limits import segments_problems
-from segtrack.description.chain.layout import chain_problems
+from segtrack.description.chain.layout import check_chains
 from segtrack.description.ground_reach import low_shapes
 from segtrack.description.placement import vehicle_links
 from segtrack.description.steering import SteeringByLoads
@@ -119,7 +119,7 @@ def vehicles(as_json: JsonFlag = False) -> None:
 
 @command
 def validate(file: VehicleFile) -> None:
-    """Check a vehicle file; every mistake is listed, and what segments or chains cannot build.
+    """Check a vehicle file; every mistake is listed, and what segments or chains cannot build or bear.
 
     It names shapes of the body that reach the ground beside the belts, with the share of the weight that
     belts get, and vehicles that cannot steer.
@@ -134,15 +134,17 @@ def validate(file: VehicleFile) -> None:
         words().print(f"{vehicle.name}: {remark}", highlight=False)
     for problem in segments_problems(vehicle):
         words().print(f"{vehicle.name}: not for track model segments: {problem}", highlight=False)
-    reasons = chain_problems(vehicle)
-    for reason in reasons:
+    chains = check_chains(vehicle)
+    for reason in chains.problems:
         words().print(f"{vehicle.name}: not for track model chain: {reason}", highlight=False)
-    if reasons and vehicle.describes_chains:
+    for remark in chains.remarks:
+        words().print(f"{vehicle.name}: {remark}", highlight=False)
+    if chains.problems and vehicle.describes_chains:
         raise typer.Exit(2)
 
 
 def _efficiency(vehicle: VehicleDescription) -> Iterator[str]:
-    """Remarks on how far off a file's steering efficiency is from what is reckoned, flippers flat and raised."""
+    """Remarks on how far a file's steering efficiency is off what is reckoned, flippers flat and raised."""
     given = vehicle.steering_efficiency
     if given is None:
         return

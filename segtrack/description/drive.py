@@ -102,7 +102,7 @@ class DriveSpec(Spec):
     Contacts of a belt much lighter than its vehicle converge slowly there."""
     gear_ratio: Number | None = None
     """Turns of the motor's rotor per turn of the sprocket, about the axle; negative if it turns against it.
-    For `compliant` and `surface`.
+    For `compliant`, `surface` and `chain`.
     The rotor's angular momentum is `reflected_mass` x sprocket radius / ratio per belt speed; nothing without
     a ratio, as it is for a rotor across the axle or a high ratio."""
     self_locking: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -170,6 +171,51 @@ def drift_parents(parents: ParentFrames, duration: float) -> None:
             rotation[0, k] = a + scale * (y * w - z * v)
             rotation[1, k] = b + scale * (z * u - x * w)
             rotation[2, k] = c + scale * (x * v - y * u)
+
+
+_RECOVERY = 0.25
+"""Fraction of what frames are off those of the engine that a step makes up for [-]."""
+
+
+@entry
+def follow_frames(own: ParentFrames, given: ParentFrames, step: float, largest: float) -> None:
+    """Begin a step of frames that went through one of their own, half a step behind the engine's.
+
+    Velocities are the engine's. Places go on from where they are, and a constant velocity besides makes up
+    for `_RECOVERY` of what they are off: a place that was set anew in every step would hit what touches the
+    frames in the rhythm of the steps, and let it ring where its period is below two of them, or is one.
+
+    Args:
+        own: Frames at the end of their last step, changed in place.
+        given: Frames of the engine.
+        step: Step of the engine [s].
+        largest: Distance beyond which a frame was put elsewhere, as beyond 0.1 rad: it begins where the
+            engine has it [m].
+    """
+    ahead, rate = step / 2, _RECOVERY / step
+    for p in range(len(own.positions)):
+        velocity, turning = row(given.velocities, p), row(given.angular_velocities_world, p)
+        x, y, z = offset(given.positions, p, own.positions[p])
+        away = (x - ahead * velocity[0], y - ahead * velocity[1], z - ahead * velocity[2])
+        turned = (-ahead * turning[0], -ahead * turning[1], -ahead * turning[2])
+        for k in range(3):
+            a, b = own.rotations[p, :, k], given.rotations[p, :, k]
+            half = cross((a[0], a[1], a[2]), (b[0] / 2, b[1] / 2, b[2] / 2))
+            turned = sum_of(turned, half)
+        off = math.sqrt(away[0] * away[0] + away[1] * away[1] + away[2] * away[2])
+        angle = math.sqrt(turned[0] * turned[0] + turned[1] * turned[1] + turned[2] * turned[2])
+        follows = off < largest and angle < 0.1
+        for k in range(3):
+            own.velocities[p, k], own.angular_velocities_world[p, k] = velocity[k], turning[k]
+        if not follows:
+            for k in range(3):
+                own.positions[p, k] = given.positions[p, k] - ahead * velocity[k]
+                for j in range(3):
+                    own.rotations[p, k, j] = given.rotations[p, k, j]
+            continue
+        for k in range(3):
+            own.velocities[p, k] += rate * away[k]
+            own.angular_velocities_world[p, k] += rate * turned[k]
 
 
 LINK_STATE = 13

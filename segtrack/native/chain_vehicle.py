@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.advance import check_track, tension_tracks
+from segtrack.chain.advance import check_track, tension_tracks, warn
 from segtrack.chain.contact_rows import sub_steps_held
 from segtrack.chain.readings import ChainPose, ChainReading
 from segtrack.chain.shoe_state import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
 from segtrack.description import VehicleDescription
-from segtrack.description.chain.layout import track_design
+from segtrack.description.chain.layout import track_design, weight_on_chains
 from segtrack.description.placement import vehicle_links
 from segtrack.engine import Bodies
 from segtrack.ground.broadphase import ContactHistory
@@ -73,7 +73,8 @@ class ChainVehicle(NativeVehicle):
             UnknownNameError: A chain's wheels or springs are on a link that there is not.
         """
         mounted = tuple(description.mounted_tracks())
-        designs = [track_design(track.name, track.spec) for track in mounted]
+        weight = weight_on_chains(description)
+        designs = [track_design(track.name, track.spec, weight) for track in mounted]
         sprung = description.with_suspension()
         links = vehicle_links(sprung.without_belts())
         tree = tree_arrays(sprung, links, *np.zeros((2, 0)))
@@ -95,7 +96,7 @@ class ChainVehicle(NativeVehicle):
             if track.spec.chain is not None
         )
         self._failures = np.zeros((len(mounted), 2), dtype=np.intp)
-        tension_tracks(self.chains, self._tension)
+        warn(tension_tracks(self.chains, self._tension))
         self._place_joints(flippers)
 
     @property

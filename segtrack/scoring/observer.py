@@ -192,7 +192,7 @@ def _body(robot: Robot) -> Iterator[_Prism]:
         return
     assert body.urdf is not None
     homes = link_frames(ElementTree.parse(body.urdf).getroot())
-    for name, shape in body_shapes(body.urdf, "collision"):
+    for name, shape in body.contact_shapes():
         points = shape.frame.seen_from(homes[name]).points(shape.corners())
         yield _box(robot, name, points.min(axis=0), points.max(axis=0))
 

@@ -50,7 +50,7 @@ def standing(settled) -> tuple[segtrack.World, Robot]:
 def whole_momenta(world: segtrack.World, robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     """Momentum [kg m/s] of links, shoes and sliding idlers, and that about their centre [kg m^2/s].
 
-    Wheels are part of the body's mass; they have a spin of their own.
+    Wheels are part of the body's mass; they have a spin of their own, and rotors none about the axle.
     """
     client = robot.model.physics_client_id
     masses, points, momenta, spin = [], [], [], np.zeros(3)
@@ -70,7 +70,9 @@ def whole_momenta(world: segtrack.World, robot: Robot) -> tuple[np.ndarray, np.n
         momenta.append(momentum)
         spin += angular_momentum(shoes, state) - np.cross(center, momentum)
         wheels, frame = arrays.running_gear.wheels, arrays.parents
-        spin += frame.rotations[0, :, 1] * np.sum(wheels.inertias * chain.wheels.speeds)
+        own = wheels.inertias.copy()
+        own[chain.design.running_gear.driven] -= wheels.reflected_inertia  # Its rotor turns across the axle.
+        spin += frame.rotations[0, :, 1] * np.sum(own * chain.wheels.speeds)
         for w in np.flatnonzero(wheels.slide_masses):
             along = frame.rotations[0][:, [0, 2]] @ wheels.slide_directions[w]
             middle = wheels.positions[w] + wheels.slide_directions[w] * chain.wheels.slide_positions[w]

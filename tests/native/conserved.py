@@ -70,7 +70,9 @@ def _momenta(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
         points.append(center)
         momenta.append(momentum)
         spin += angular_momentum(shoes, state) - np.cross(center, momentum)
-        spin += rotation[:, 1] * np.sum(wheels.inertias * gear.speeds)
+        own = wheels.inertias.copy()
+        own[chain.design.running_gear.driven] -= wheels.reflected_inertia  # Its rotor turns across the axle.
+        spin += rotation[:, 1] * np.sum(own * gear.speeds)
         plane, turning = rotation[:, [0, 2]], work.angular_velocities[link]
         for w in np.flatnonzero(wheels.slide_masses):
             mass, drawn = wheels.slide_masses[w], work.belt_origins[t] + plane @ wheels.positions[w]

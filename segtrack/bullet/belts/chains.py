@@ -21,11 +21,11 @@ import pybullet
 from segtrack.bullet.belts.parent_links import ParentLinks, frames_on, next_step
 from segtrack.bullet.frames import step_duration, vector
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackBuilder, TrackJoints, no_links
-from segtrack.chain.advance import MAX_TIME_STEP, DriveCommand, advance_tracks, tension_tracks
+from segtrack.chain.advance import MAX_TIME_STEP, DriveCommand, advance_tracks, tension_tracks, warn
 from segtrack.chain.readings import ChainPose, ChainReading
 from segtrack.chain.shoe_state import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
-from segtrack.description.chain.layout import check_links, track_design
+from segtrack.description.chain.layout import check_links, track_design, weight_on_chains
 from segtrack.engine import Bodies
 from segtrack.errors import InvalidValueError
 from segtrack.ground.pack import pack_ground
@@ -135,7 +135,7 @@ class ChainBelt(Belt):
         """Assemble the chain around its wheels."""
         self._client, self.track_joints = client, track
         self._target = self._limit = 0.0
-        design = track_design(track.mounted.name, track.spec)
+        design = track_design(track.mounted.name, track.spec, weight_on_chains(track.vehicle))
         assert track.spec.chain is not None
         check_links(design, track.links)
         self.parent_links = (track.parent_link, *(track.links[name] for name in design.parent_link_names))
@@ -201,7 +201,6 @@ class ChainBelt(Belt):
     def restore(self, snapshot: TrackSnapshot) -> None:
         """Go back to a snapshot, with the vehicle where it was."""
         self.chain.restore(snapshot)
-        self.chain.set_parent_motion(self.frames)
 
     @property
     def drive(self) -> DriveCommand:
@@ -221,7 +220,7 @@ class ChainBeltGroup(BeltGroup):
         """Note which links carry them."""
         self._client, self._belts = client, belts
         self._links = ParentLinks(client, body)
-        tension_tracks([belt.chain for belt in belts])
+        warn(tension_tracks([belt.chain for belt in belts]))
         for belt in belts:
             belt.reset_to_mount()
 

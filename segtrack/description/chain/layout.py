@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from segtrack.chain.advance import parents_at_rest, tension_tracks
 from segtrack.chain.design import TrackDesign
@@ -14,7 +15,13 @@ from segtrack.chain.track import TrackChain
 from segtrack.description.chain.loop import ChainLayout, damping_of, fit_loop
 from segtrack.description.chain.shoes import design_bushing, design_shoe
 from segtrack.description.chain.spec import WheelSpec
-from segtrack.description.chain.wheels import design_sprocket, design_wheel_contact, design_wheels
+from segtrack.description.chain.wheels import (
+    design_sprocket,
+    design_wheel_contact,
+    design_wheels,
+    reflected_inertia,
+)
+from segtrack.description.compliant_layout import GRAVITY
 from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import VehicleDescription
@@ -70,23 +77,31 @@ MIN_SUB_STEP = 1e-6
 """Sub-step of a chain that is worth waiting for [s]."""
 
 
-def track_design(name: str, spec: TrackSpec) -> TrackDesign:
+def weight_on_chains(vehicle: VehicleDescription) -> float:
+    """Weight of a vehicle, which its chains are laid out for [N]; 0 of one that is fixed."""
+    return 0.0 if vehicle.body.fixed else vehicle.mass * GRAVITY
+
+
+def track_design(name: str, spec: TrackSpec, weight: float = 0.0) -> TrackDesign:
     """The link chain that a track's description asks for.
 
     Args:
         name: Name of the track, for messages.
         spec: The track, with its chain filled in.
+        weight: See `weight_on_chains`; where there is none, chains are laid out for their drives alone [N].
 
     Raises:
         InvalidValueError: It cannot be closed, or does not fit around its wheels.
     """
     assert spec.chain is not None
-    layout = ChainLayout(name, spec, spec.chain)
+    layout = ChainLayout(name, spec, spec.chain, weight)
+    _check_pretension(layout)
     loop = fit_loop(layout)
     _check_drive_radius(layout, loop)
     shoe = design_shoe(layout, loop)
     bushing = design_bushing(layout, shoe)
     treads = design_treads(layout, shoe)
+    reflected, ratio = reflected_inertia(layout, loop), spec.drive.gear_ratio
     design = TrackDesign(
         name=name,
         chain=Chain(len(loop.headings), shoe, bushing),
@@ -96,12 +111,16 @@ def track_design(name: str, spec: TrackSpec) -> TrackDesign:
             rail=Rail(layout.thickness - loop.depth, layout.rail_stations),
             contact=design_wheel_contact(layout, WheelSpec()),
             sprocket=design_sprocket(layout, loop),
+            reflected_inertia=reflected,
+            rotor_inertia=0.0 if ratio is None else reflected / ratio,
         ),
         treads=treads,
         shoe_contact=design_shoe_contact(layout, shoe, bushing, treads),
         hinges=loop.hinges,
         initial_sprocket_angle=loop.sprocket_phase,
         max_contact_force=max(spec.drive.stall_force, spec.drive.brake_force, 2 * layout.pretension),
+        pretension=layout.pretension,
+        remarks=tuple(_remarks(layout)),
         parent_link_names=layout.parent_link_names,
     )
     if design.max_sub_step < MIN_SUB_STEP:
@@ -109,6 +128,43 @@ def track_design(name: str, spec: TrackSpec) -> TrackDesign:
         got = Phrase(f"one that needs {design.max_sub_step:.3g} s")
         raise InvalidValueError(f"chain of {name}", expected, got)
     return design
+
+
+_MAX_STRETCH = 1.0
+"""Stretch of half a chain at which it lies slack behind its driven wheel and skips teeth, per pitch."""
+
+
+def _check_pretension(layout: ChainLayout) -> None:
+    """Refuse a pretension that stretches bushings until the idler has slid by a pitch.
+
+    Raises:
+        InvalidValueError: It does.
+    """
+    given = layout.chain.tensioner.pretension
+    most = layout.bushing_stiffness / layout.stiffness_against(1.0, _MAX_STRETCH)
+    if given is not None and given > most:
+        expected = f"at most {most:.3g} N, which slides its idler by a pitch, with bushings of "
+        expected += f"{layout.bushing_stiffness:.3g} N/m"
+        raise InvalidValueError(f"chain.tensioner.pretension of {layout.name}", expected, given)
+
+
+def _remarks(layout: ChainLayout) -> Iterator[str]:
+    """Sentences on bushings that stretch too far under the drive, and on a pretension that they cap."""
+    force, stiffness = layout.driving_force, layout.bushing_stiffness
+    least = layout.stiffness_against(force, _MAX_STRETCH)
+    if stiffness < least:
+        stretch = force * layout.count / (2 * stiffness)
+        yield (
+            f"chain.bushing.stiffness of {layout.name}, {stiffness:.3g} N/m, lets half of the chain stretch "
+            f"by {stretch:.3g} m under the {force:.4g} N of its drive, more than its pitch of "
+            f"{layout.pitch:.3g} m, so that it can skip teeth; it needs {least:.3g} N/m, and has "
+            f"{layout.least_stiffness:.3g} N/m if not given"
+        )
+    if layout.pretension < layout.wanted_pretension:
+        yield (
+            f"pretension of {layout.name} is {layout.pretension:.3g} N, since more would stretch its "
+            f"bushings of {stiffness:.3g} N/m too far; {layout.wanted_pretension:.3g} N would suit its drive"
+        )
 
 
 def _check_drive_radius(layout: ChainLayout, loop: PlateLoop) -> None:
@@ -156,22 +212,49 @@ def check_sides(vehicle: VehicleDescription, designs: Iterable[TrackDesign]) -> 
             raise InvalidValueError(f"link for the chain of {name}", "on its side of the vehicle", got)
 
 
-def chain_problems(vehicle: VehicleDescription) -> list[str]:
-    """Reasons against the track model `chain`: those of each track, or that its chains bear no tensioner."""
+class ChainCheck(NamedTuple):
+    """Findings of `check_chains`.
+
+    Attributes:
+        problems: Reasons against the track model `chain`: those of each track, or that its chains bear no
+            tensioner.
+        remarks: Sentences on chains that are built, with the tension and the sag of each at rest.
+    """
+
+    problems: list[str]
+    remarks: list[str]
+
+
+def check_chains(vehicle: VehicleDescription) -> ChainCheck:
+    """Build and tension the chains of a vehicle."""
     problems, chains = list[str](), list[TrackChain]()
+    weight = weight_on_chains(vehicle)
     for track in vehicle.mounted_tracks():
         assert track.spec.chain is not None
         try:
-            design = track_design(track.name, track.spec)
+            design = track_design(track.name, track.spec, weight)
             check_links(design, vehicle.with_suspension().joint_tree.links)
             check_sides(vehicle.with_suspension(), [design])
             still = parents_at_rest(1 + len(design.parent_link_names))
             chains.append(TrackChain(design, still, track.spec.chain.sub_step))
         except (InvalidValueError, UnknownNameError) as error:
             problems.append(str(error))
-    if not problems:
-        try:
-            tension_tracks(chains)
-        except InvalidValueError as error:
-            problems.append(str(error))
-    return problems
+    if problems:
+        return ChainCheck(problems, [])
+    try:
+        remarks = tension_tracks(chains)
+    except InvalidValueError as error:
+        return ChainCheck([str(error)], [])
+    rest = dict[str, list[str]]()
+    for chain in chains:
+        rest.setdefault(_rest_of(chain), []).append(chain.design.name)
+    told = [f"chain of {', '.join(names)}: {sentence}" for sentence, names in rest.items()]
+    return ChainCheck([], [*told, *remarks])
+
+
+def _rest_of(chain: TrackChain) -> str:
+    """Sentence on the tension and the sag of a chain as built."""
+    tension, shoe = chain.read_tension(), chain.design.chain.shoe
+    span = chain.design.longest_upper_span
+    sag = shoe.mass / shoe.pitch * GRAVITY * span**2 / (8 * tension)
+    return f"{tension:.4g} N at rest, sags by {1e3 * sag:.2g} mm over {span:.3g} m"

@@ -27,6 +27,11 @@ _PRETENSION_RATIO = 0.2
 """Pretension per stall force of the drive."""
 _MAX_STRETCH = 0.25
 """Slide of an idler by the stretch of bushings under the pretension of a drive that is strong, per pitch."""
+_DRIVEN_STRETCH = 0.3
+"""Stretch of half of a chain whose bushings are not given, under what drive and vehicle can do, per pitch.
+The shoes of a bulldozer (5e7 N/m) and of an M113 (3.5e7 N/m, Project Chrono) have 0.28 and 0.29."""
+_LEAST_STIFFNESS = 1e6
+"""Of bushings that are not given [N/m]."""
 RAIL_POSITION = 0.4
 """Lateral position of a shoe's two rails, per width."""
 _BUSHING_RADIUS = 0.15
@@ -41,11 +46,13 @@ class ChainLayout:
         name: Name of the track, for messages.
         spec: The track.
         chain: Its chain as described.
+        weight: Weight of its vehicle [N]; 0 of one that is fixed.
     """
 
     name: str
     spec: TrackSpec
     chain: ChainSpec
+    weight: float = 0.0
 
     @property
     def count(self) -> int:
@@ -133,14 +140,42 @@ class ChainLayout:
         return wrap_hull([*pulleys, *larger]) if larger else hull
 
     @property
+    def pitch(self) -> float:
+        """Pitch of its shoes, nearly so where the file does not give it [m]."""
+        return self.chain.shoes.pitch or self.spec.belt_path.perimeter / self.count
+
+    @property
+    def driving_force(self) -> float:
+        """Largest tension that its drive or brake exerts on it, within what its vehicle weighs [N]."""
+        force = max(self.spec.drive.stall_force, self.spec.drive.brake_force)
+        return force if self.weight == 0 else min(max(force, self.weight / 2), self.weight)
+
+    @property
+    def bushing_stiffness(self) -> float:
+        """Stiffness of its bushings [N/m]."""
+        return self.chain.bushing.stiffness or self.least_stiffness
+
+    @property
+    def least_stiffness(self) -> float:
+        """Stiffness of bushings where none is given [N/m]."""
+        return max(_LEAST_STIFFNESS, self.stiffness_against(self.driving_force, _DRIVEN_STRETCH))
+
+    def stiffness_against(self, tension: float, stretch: float) -> float:
+        """Stiffness of bushings of which half a chain stretches by so many pitches under a tension [N/m]."""
+        return tension * self.count / (2 * stretch * self.pitch)
+
+    @property
+    def wanted_pretension(self) -> float:
+        """Pretension that the file gives, or that suits the drive [N]."""
+        return self.chain.tensioner.pretension or _PRETENSION_RATIO * self.spec.drive.stall_force
+
+    @property
     def pretension(self) -> float:
         """Tension of the runs beside the idler at rest, without weight and terrain [N]."""
         if self.chain.tensioner.pretension is not None:
             return self.chain.tensioner.pretension
-        pitch = self.chain.shoes.pitch or self.spec.belt_path.perimeter / self.count
         # Half of what all bushings give is the slide of an idler that the chain goes half around.
-        most = _MAX_STRETCH * pitch * 2 * self.chain.bushing.stiffness / self.count
-        return min(_PRETENSION_RATIO * self.spec.drive.stall_force, most)
+        return min(self.wanted_pretension, self.bushing_stiffness / self.stiffness_against(1.0, _MAX_STRETCH))
 
     @property
     def parent_link_names(self) -> tuple[str, ...]:

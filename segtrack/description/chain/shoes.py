@@ -26,17 +26,17 @@ def design_bushing(layout: ChainLayout, shoe: Shoe) -> Bushing:
     Raises:
         InvalidValueError: It turns out of its axis more easily than it bends; around a wheel it would flip.
     """
-    given, width = layout.chain.bushing, layout.spec.width
-    conical_stiffness = given.conical_stiffness or given.stiffness * width**2 / 12
+    given, width, stiffness = layout.chain.bushing, layout.spec.width, layout.bushing_stiffness
+    conical_stiffness = given.conical_stiffness or stiffness * width**2 / 12
     if given.bending_stiffness > conical_stiffness:
         expected = f"at most its conical_stiffness, {conical_stiffness:.4g} N m/rad"
         what = f"chain.bushing.bending_stiffness of {layout.name}"
         raise InvalidValueError(what, expected, given.bending_stiffness)
     inertia = min(shoe.inertia[0], shoe.inertia[2])
-    stop_stiffness = given.stiffness * layout.thickness**2
+    stop_stiffness = stiffness * layout.thickness**2
     return Bushing(
-        stiffness=given.stiffness,
-        damping=damping_of(given.damping_ratio, given.stiffness, shoe.mass / 2),
+        stiffness=stiffness,
+        damping=damping_of(given.damping_ratio, stiffness, shoe.mass / 2),
         conical_stiffness=conical_stiffness,
         conical_damping=damping_of(given.damping_ratio, conical_stiffness, inertia / 2),
         pin_stiffness=given.bending_stiffness,

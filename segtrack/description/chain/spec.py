@@ -38,8 +38,9 @@ class ShoesSpec(Spec):
 class BushingSpec(Spec):
     """The pin-bushing that joins two shoes (Omar 2014, section 4.1)."""
 
-    stiffness: Positive = 1e6
-    """Stiffness in every direction [N/m]."""
+    stiffness: Positive | None = None
+    """Stiffness in every direction [N/m]; if not given, half of the chain stretches by 0.3 of its pitch under
+    the drive's or brake's largest force, within half of the vehicle's weight and all of it; at least 1e6."""
     damping_ratio: NonNegative = 0.05
     """Damping of two shoes against each other, over critical [-]."""
     conical_stiffness: Positive | None = None

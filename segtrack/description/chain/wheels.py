@@ -47,7 +47,7 @@ def design_wheel_contact(layout: ChainLayout, given: WheelSpec) -> WheelContactP
 
 def _contact_stiffness(layout: ChainLayout, given: WheelSpec) -> float:
     """Stiffness of a shoe's contacts with a wheel [N/m]."""
-    return given.contact_stiffness or _STIFFNESS_RATIO * layout.chain.bushing.stiffness
+    return given.contact_stiffness or _STIFFNESS_RATIO * layout.bushing_stiffness
 
 
 def design_sprocket(layout: ChainLayout, loop: PlateLoop) -> Sprocket | None:
@@ -124,10 +124,15 @@ def _pulleys(layout: ChainLayout, loop: PlateLoop) -> list[Wheel]:
         _wheel(layout, loop, arc.center, loop.apothem(arc, layout.thickness), given, _PULLEY_MASS)
         for arc, given in arcs
     ]
-    inertia = wheels[0].inertia + layout.spec.drive.reflected_mass * (sprocket.radius - loop.depth) ** 2
+    inertia = wheels[0].inertia + reflected_inertia(layout, loop)
     wheels[0] = replace(wheels[0], inertia=inertia, contact=wheels[0].contact if layout.chain.drum else None)
     wheels[1] = replace(wheels[1], tensioner=_tensioner(layout, loop))
     return wheels
+
+
+def reflected_inertia(layout: ChainLayout, loop: PlateLoop) -> float:
+    """Inertia of the drive's rotor as the driven wheel feels it [kg m^2]."""
+    return layout.spec.drive.reflected_mass * (loop.sprocket.radius - loop.depth) ** 2
 
 
 def _wheel(
