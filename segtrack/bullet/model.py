@@ -191,7 +191,7 @@ class TrackBuilder:
         create_belt: Makes the belt of a loaded track, given the physics client's id.
         create_belt_group: Puts the belts of a vehicle together, given the ids of client and body.
         has_own_bodies: True if the belt's mass is in bodies of its own and not in the vehicle's.
-        lateral: True if each link's joint is carried by a slider across the track.
+        lateral: True if sliders across the track carry its links.
         preset: Solver settings of a world that was given none, once it has such tracks.
     """
 

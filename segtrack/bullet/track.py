@@ -141,14 +141,15 @@ class BulletTrack(TrackModel):
         self._set_motor_command()
         self.belt.set_speed(speed)
 
-    def record_step(self, reading: BeltReading, step: float) -> None:
+    def record_step(self, reading: BeltReading, taken: float, step: float) -> None:
         """Record a step, roll the belt back if due, and send changed motor commands.
 
         Args:
             reading: The belt after the latest step.
+            taken: Duration of that step [s].
             step: Duration of the next step, which counts where the drive has a lag [s].
         """
-        self.drive.record_step(self.home_travel + reading.phase, reading.speed, reading.force)
+        self.drive.record_step(self.home_travel + reading.phase, reading.speed, reading.force, taken)
         period = self.belt.period
         phase, held = reading.phase, self.held_phase
         if period is not None and abs(phase) > period / 2:

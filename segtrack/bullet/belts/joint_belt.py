@@ -17,7 +17,7 @@ _FREE = ({"maxJointVelocity": 1e6}, {"linearDamping": 0.0, "angularDamping": 0.0
 UNLIMITED_FORCE = 1e6
 _HOLD_GAIN = 0.2
 """Fraction of its offset that the motor of a held belt aims to close in a step."""
-_LOCK_GAIN = 0.8
+_LOCK_GAIN = 0.2
 """Fraction of its offset that a locked joint's motor aims to close in a step."""
 MAX_JOINTS = 127
 """Largest number of joints of one multibody that PyBullet can report."""
