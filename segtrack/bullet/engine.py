@@ -171,7 +171,7 @@ class BulletEngine(Engine):
         remaining = math.exp(-damping_rate * self.time_step)
         for _ in range(steps):
             for vehicle in self._vehicles:
-                vehicle.prepare_step(damping_rate)
+                vehicle.prepare_step(self.time_step, damping_rate)
             try:
                 self._step_simulation()
             except pybullet.error:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pybullet
 
 from segtrack.bullet.belts.joint_belt import MAX_JOINTS, free_joints, free_link, set_contact
+from segtrack.bullet.belts.segment_masses import slider_groups
 from segtrack.bullet.frames import place_base
 from segtrack.bullet.model import LoadedFlipper, LoadedJoint, LoadedVehicle, TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import (
@@ -133,8 +134,8 @@ def _assemble(
         prefix = prefixes[mounted.name]
         own = tuple(joints[joint_name(prefix, link.name)] for link in links_of_track)
         lateral = tuple(
-            joints[lateral_joint_name(prefix, link.name)]
-            for link in (links_of_track if chosen.lateral else ())
+            joints[lateral_joint_name(prefix, group[0].name)]
+            for group in (slider_groups(links_of_track) if chosen.lateral else ())
         )
         parent = links[mounted.flipper or parent_link(robot, mounted.spec.mount.parent)]
         track_joints = TrackJoints(

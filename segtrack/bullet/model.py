@@ -78,9 +78,11 @@ class Belt(ABC):
         period: Travel by which the belt is set back [m]; None: never.
         bodies: Further PyBullet bodies that belong to the track.
         chain: Its link chain, if it is one.
+        can_hold: True if its motor can hold it at a phase.
     """
 
     track_joints: TrackJoints
+    can_hold: bool = False
     period: float | None = None
     bodies: tuple[int, ...] = ()
     chain: TrackChain | None = None
@@ -125,6 +127,10 @@ class Belt(ABC):
     @abstractmethod
     def set_motor_command(self, speed: float, limit: float) -> None:
         """Command the motors: a target speed of the belt [m/s] and a force limit [N], which they share."""
+
+    def hold(self, phase: float, limit: float) -> None:
+        """Hold a belt that `can_hold` at a phase [m], with a force limit [N]."""
+        raise NotImplementedError
 
     @abstractmethod
     def roll_back(self, phase: float) -> float:
@@ -185,7 +191,7 @@ class TrackBuilder:
         create_belt: Makes the belt of a loaded track, given the physics client's id.
         create_belt_group: Puts the belts of a vehicle together, given the ids of client and body.
         has_own_bodies: True if the belt's mass is in bodies of its own and not in the vehicle's.
-        lateral: True if each link's joint is carried by a slider across the track.
+        lateral: True if sliders across the track carry its links.
         preset: Solver settings of a world that was given none, once it has such tracks.
     """
 

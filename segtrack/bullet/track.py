@@ -19,8 +19,20 @@ if TYPE_CHECKING:
     from segtrack.compliant.reading import GrouserReading
 
 
+_REST_SPEED = 2e-3
+"""A belt slower than this [m/s] that is told to stand has come to rest."""
+_BACKLASH = 2e-5
+"""A held belt that its drive's whole force leaves farther than this from its place [m] is driven back."""
+_AT_LIMIT = 0.98
+"""A drive that exerts this fraction of its force limit is overloaded; Bullet's solver leaves the rest over."""
+
+
 class BulletTrack(TrackModel):
     """A track of a loaded vehicle.
+
+    A motor that holds a speed of 0 forgets where its belt stood, and what Bullet's solver leaves over in
+    each step adds up to a creep. A belt that is told to stand and has come to rest is therefore held at its
+    phase, with the force that its drive has, until it is commanded otherwise or a load drives it back.
 
     Attributes:
         belt: Belt in PyBullet.
@@ -28,6 +40,7 @@ class BulletTrack(TrackModel):
         friction: Friction of the track against terrain of friction 1 [-].
         home_travel: Belt travel at which the segments are home [m].
         roll_backs: Number of times that the belt has been set back.
+        held_phase: Phase at which the belt is held [m]; None where its motor holds a speed.
     """
 
     def __init__(self, client: int, belt: Belt, guard: LoopGuard) -> None:
@@ -38,6 +51,7 @@ class BulletTrack(TrackModel):
         self.friction = self.mounted.spec.contact.friction
         self.home_travel = 0.0
         self.roll_backs = 0
+        self.held_phase: float | None = None
         self._set_motor_command()
 
     @property
@@ -123,22 +137,42 @@ class BulletTrack(TrackModel):
     def run_belt(self, speed: float) -> None:
         """Let the belt run at a speed [m/s], on a link that only translates."""
         self.drive.speed = self.drive.reference = speed
+        self.held_phase = None
+        self._set_motor_command()
         self.belt.set_speed(speed)
 
-    def record_step(self, reading: BeltReading, step: float) -> None:
+    def record_step(self, reading: BeltReading, taken: float, step: float) -> None:
         """Record a step, roll the belt back if due, and send changed motor commands.
 
         Args:
             reading: The belt after the latest step.
+            taken: Duration of that step [s].
             step: Duration of the next step, which counts where the drive has a lag [s].
         """
-        self.drive.record_step(self.home_travel + reading.phase, reading.speed, reading.force)
+        self.drive.record_step(self.home_travel + reading.phase, reading.speed, reading.force, taken)
         period = self.belt.period
-        if period is not None and abs(reading.phase) > period / 2:
-            self.home_travel += reading.phase - self.belt.roll_back(reading.phase)
+        phase, held = reading.phase, self.held_phase
+        if period is not None and abs(phase) > period / 2:
+            phase = self.belt.roll_back(reading.phase)
+            self.home_travel += reading.phase - phase
             self.roll_backs += 1
-        if self.drive.update_command(step):
+            if self.held_phase is not None:
+                self.held_phase += phase - reading.phase
+        changed = self.drive.update_command(step)
+        if self.belt.can_hold:
+            self.held_phase = self._phase_to_hold(phase)
+        if changed or self.held_phase != held:
             self._set_motor_command()
+
+    def _phase_to_hold(self, phase: float) -> float | None:
+        """Phase at which the belt is held in the next step [m], or None, given its phase now [m]."""
+        drive = self.drive
+        if drive.target != 0.0 or drive.limit == 0.0:
+            return None
+        overloaded = abs(drive.force) >= _AT_LIMIT * drive.limit
+        if self.held_phase is None:
+            return phase if abs(drive.speed) < _REST_SPEED and not overloaded else None
+        return None if overloaded and abs(phase - self.held_phase) > _BACKLASH else self.held_phase
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state that PyBullet's own saved state lacks."""
@@ -147,6 +181,7 @@ class BulletTrack(TrackModel):
             "roll_backs": self.roll_backs,
             "drive": self.drive.snapshot(),
             "friction": self.friction,
+            "held_phase": self.held_phase,
             "belt": self.belt.snapshot(),
         }
 
@@ -154,13 +189,17 @@ class BulletTrack(TrackModel):
         """Go back to a snapshot."""
         self.home_travel, self.roll_backs = snapshot["home_travel"], snapshot["roll_backs"]
         self.drive.restore(snapshot["drive"])
+        self.held_phase = snapshot["held_phase"]
         if self.friction != snapshot["friction"]:  # Of many links, each of which must be told.
             self.set_friction(snapshot["friction"])
         self.belt.restore(snapshot["belt"])
         self._set_motor_command()
 
     def _set_motor_command(self) -> None:
-        self.belt.set_motor_command(self.drive.target, self.drive.limit)
+        if self.held_phase is None:
+            self.belt.set_motor_command(self.drive.target, self.drive.limit)
+        else:
+            self.belt.hold(self.held_phase, self.drive.limit)
 
 
 _GAIN = 0.1

@@ -14,6 +14,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
+from segtrack.bullet.belts.segment_masses import slider_groups
 from segtrack.bullet.urdf_shapes import add_shape, number_text, readable_mesh
 from segtrack.description.frames import (
     Frame,
@@ -23,7 +24,7 @@ from segtrack.description.frames import (
     read_inertial,
     weighing_links,
 )
-from segtrack.description.track import TrackSpec
+from segtrack.description.track import Mount, TrackSpec
 from segtrack.description.urdf_checks import parent_link
 from segtrack.description.vehicle import FlipperSpec, VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
@@ -75,12 +76,11 @@ def subtract_reflected_mass(parent: InertialParent, spec: TrackSpec) -> None:
     set_inertial(element, MassProperties.of(mass, center, inertia))
 
 
-def balance_inertia(parent: InertialParent, spec: TrackSpec, links: Sequence[SegmentLink]) -> None:
-    """Give what carries a track what a track's links leave out of the properties of a uniform belt.
-
-    With links the belt has the drive's reflected mass, too: it moves with them.
-    """
-    belt = uniform_belt(spec.belt_path, spec.width, spec.moving_mass if links else spec.belt.mass)
+def balance_inertia(
+    parent: InertialParent, spec: TrackSpec, mass: float, links: Sequence[SegmentLink]
+) -> None:
+    """Give what carries a track what its links leave out of the properties of a uniform belt of a mass [kg]."""
+    belt = uniform_belt(spec.belt_path, spec.width, mass)
     for link in links:
         belt = belt - link.properties
     set_inertial(parent.link, read_inertial(parent.link) + parent.seen(spec, belt))
@@ -118,7 +118,7 @@ _BODY_COLOUR = "0.85 0.45 0.12 1"
 _TRACK_COLOUR = "0.16 0.17 0.19 1"
 _UNLIMITED = "1e9"
 LATERAL_SHARE = 1e-4
-"""Share of a link's mass and inertia that the slider across the track has, which carries it."""
+"""Share of mass and inertia of its links that a slider across the track has."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def joint_name(track: str, link: str) -> str:
 
 
 def lateral_joint_name(track: str, link: str) -> str:
-    """Name of the slider across the track that carries a track's link and the joint that it runs on."""
+    """Name of the joint of the slider across the track that carries a track's link, and what rides with it."""
     return joint_name(track, f"{link}_lateral")
 
 
@@ -183,7 +183,7 @@ def build_urdf(
     Args:
         vehicle: The vehicle.
         links_of: The links of each mounted track, by the track's full name.
-        lateral: Carry each link's joint by a slider across the track.
+        lateral: Carry links by sliders across the track, see `slider_groups`.
 
     Returns:
         The text and the meshes that it needs.
@@ -202,17 +202,27 @@ def build_urdf(
     for name, mass in link_masses(robot).items():
         if mass == 0:
             set_inertial(_link(robot, name), _NEGLIGIBLE)
-    for mounted in vehicle.mounted_tracks():
-        if links_of[mounted.name]:
-            subtract_reflected_mass(inertial_parents[mounted.name], mounted.spec)
+    # Whole wheels and sprockets take more inertia than their link has, unless the belt has the drive's mass, too.
+    spread = [t for t in vehicle.mounted_tracks() if links_of[t.name] and not lateral]
+    for mounted in spread:
+        subtract_reflected_mass(inertial_parents[mounted.name], mounted.spec)
     for mounted in vehicle.mounted_tracks():
         parent, links = parents[mounted.name], links_of[mounted.name]
-        own = [name for link in links for name in (link.name, f"{link.name}_lateral")]
+        mount = mounted.spec.mount
+        groups = slider_groups(links) if lateral else []
+        own = [link.name for link in links] + [f"{group[0].name}_lateral" for group in groups]
         endings = [f"_{name}" for name in own] + [joint_name("", name) for name in own]
         prefix = prefixes[mounted.name] = _free_prefix(robot, mounted.name, endings)
+        for group in groups:
+            slider = _add_slider(robot, prefix, mount, parent, group)
+            for link in group:
+                add_segment(robot, prefix, Mount(), slider, link, meshes, 1.0 - LATERAL_SHARE)
+        carried = [link.name for group in groups for link in group]
         for link in links:
-            add_segment(robot, prefix, mounted.spec, parent, link, meshes, lateral)
-        balance_inertia(inertial_parents[mounted.name], mounted.spec, links)
+            if link.name not in carried:
+                add_segment(robot, prefix, mount, parent, link, meshes)
+        mass = mounted.spec.moving_mass if mounted in spread else mounted.spec.belt.mass
+        balance_inertia(inertial_parents[mounted.name], mounted.spec, mass, links)
     refuse_bad_inertia(robot)
     ElementTree.indent(robot)
     return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes, prefixes)
@@ -251,49 +261,48 @@ def _add_flipper(robot: Element, name: str, flipper: FlipperSpec, joint_name: st
     )
 
 
+def _add_slider(
+    robot: Element, track: str, mount: Mount, parent: str, carried: Sequence[SegmentLink]
+) -> str:
+    """Add a slider across a track that carries links, and takes `LATERAL_SHARE` of theirs; returns its name."""
+    joint_of = lateral_joint_name(track, carried[0].name)
+    name = joint_of.removesuffix("_joint")
+    properties = sum((link.properties for link in carried[1:]), start=carried[0].properties)
+    set_inertial(SubElement(robot, "link", name=name), properties.scaled(LATERAL_SHARE))
+    _attach(_add_joint(robot, joint_of, "prismatic", "0 1 0"), parent, name, mount.xyz, mount.rpy)
+    return name
+
+
 def add_segment(
     robot: Element,
     track: str,
-    spec: TrackSpec,
+    mount: Mount,
     parent: str,
     link: SegmentLink,
     meshes: dict[str, str],
-    lateral: bool = False,
+    share: float = 1.0,
 ) -> None:
     """Add a link of a track and its joint to a parent link.
 
     Args:
         robot: URDF to extend.
         track: Beginning of the names of its links and joints.
-        spec: Its description.
-        parent: Name of the link that carries the track.
+        mount: Pose of the track frame on the parent link.
+        parent: Name of the link that carries it.
         link: Link to add.
         meshes: OBJ files by name, to which hulls that it needs are added.
-        lateral: Carry the joint by a slider across the track, whose own small link takes
-            `LATERAL_SHARE` of the link's inertia.
+        share: Share of the link's mass and inertia that it has itself.
     """
-    rotation = rotation_of(spec.mount.rpy)
-    origin = rotation @ np.array([link.x, 0.0, link.z]) + spec.mount.xyz
+    rotation = rotation_of(mount.rpy)
+    origin = rotation @ np.array([link.x, 0.0, link.z]) + mount.xyz
     rpy = rpy_of(rotation @ rotation_of((0.0, link.heading, 0.0)))
-    share = 1.0
-    if lateral:
-        share = 1.0 - LATERAL_SHARE
-        slider = f"{track}_{link.name}_lateral"
-        set_inertial(SubElement(robot, "link", name=slider), _share_of(link, LATERAL_SHARE))
-        joint = _add_joint(robot, lateral_joint_name(track, link.name), "prismatic", "0 1 0")
-        _attach(joint, parent, slider, origin, rpy)
-        parent, origin, rpy = slider, np.zeros(3), (0.0, 0.0, 0.0)
     name = f"{track}_{link.name}"
     element = SubElement(robot, "link", name=name)
-    set_inertial(element, _share_of(link, share))
+    set_inertial(element, link.own_properties.scaled(share))
     for i, shape in enumerate(link.shapes):
         add_shape(element, shape, _TRACK_COLOUR, f"{name}_{i}", meshes)
     kind, axis = ("prismatic", "1 0 0") if link.joint == "slider" else ("continuous", "0 1 0")
     _attach(_add_joint(robot, joint_name(track, link.name), kind, axis), parent, name, origin, rpy)
-
-
-def _share_of(link: SegmentLink, share: float) -> MassProperties:
-    return MassProperties.of(share * link.mass, (0, 0, 0), share * np.diag(link.inertia))
 
 
 def _add_joint(robot: Element, name: str, kind: str, axis: str) -> Element:

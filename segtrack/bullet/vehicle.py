@@ -83,7 +83,7 @@ class BulletVehicle(VehicleModel):
             )
             for flipper in loaded.flippers
         )
-        self._lags = any(track.mounted.spec.drive.lag > 0 for track in self.tracks)
+        self._step = 0.0  # Duration of the latest step, or of that which is prepared.
         self._belts = loaded.belt_group
         self._restored: list[BeltReading] | None = None
         self._force: tuple[Vector, Vector] | None = None
@@ -186,12 +186,13 @@ class BulletVehicle(VehicleModel):
         self.check_speed()
         if self._watch.is_due():
             self.warn_of_loose_bodies()
-        self.prepare_step()
+        self.prepare_step(step_duration(self.physics_client_id))
 
-    def prepare_step(self, damping_rate: float = 0.0) -> None:
+    def prepare_step(self, step: float, damping_rate: float = 0.0) -> None:
         """Read the belts, roll back those that are due, and command the drives.
 
         Args:
+            step: Duration of the step that follows [s].
             damping_rate: Rate at which the speed of a chain's shoes and wheels decays besides [1/s]; that
                 of PyBullet's own links is up to `damp`.
 
@@ -203,10 +204,10 @@ class BulletVehicle(VehicleModel):
         try:
             readings = self._restored if self._restored is not None else self._belts.read()
             self._restored = None
-            step = step_duration(self.physics_client_id) if self._lags or self.joints else 0.0
+            taken, self._step = self._step, step
             self._mechanism.apply(step)
             for track, reading in zip(self.tracks, readings, strict=True):
-                track.record_step(reading, step)
+                track.record_step(reading, taken, step)
             self._belts.advance(damping_rate)
             if self._force is not None:
                 pybullet.applyExternalForce(
@@ -279,6 +280,7 @@ class BulletVehicle(VehicleModel):
             readings = self._restored if self._restored is not None else self._belts.read()
         return {
             "readings": readings,
+            "step": self._step,
             "force": self._force,
             "tracks": [track.snapshot() for track in self.tracks],
             "flippers": [flipper.command for flipper in self.flippers],
@@ -289,6 +291,7 @@ class BulletVehicle(VehicleModel):
         """Go back to a snapshot, together with PyBullet's own state."""
         # PyBullet's saved state lacks the motors' forces of the last step.
         self._restored, self._force = snapshot["readings"], snapshot["force"]
+        self._step = snapshot["step"]
         for track, values in zip(self.tracks, snapshot["tracks"], strict=True):
             track.restore(values)
         for flipper, command in zip(self.flippers, snapshot["flippers"], strict=True):

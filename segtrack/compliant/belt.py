@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.section import Section
 from segtrack.errors import InvalidValueError, Phrase
+from segtrack.geometry.mass import spin_momentum
 from segtrack.geometry.path import Arc, BeltPath, normal_of, tangent_of
 from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.functions import cosine_sine
@@ -62,14 +63,8 @@ class BeltDesign:
 
     @property
     def spin_momentum(self) -> float:
-        """Angular momentum about the axle per belt speed [kg m].
-
-        It is a uniform belt's, 2 mass area / perimeter, and that of the drive's rotor.
-        """
-        points = self.path.outline()
-        after = np.roll(points, -1, axis=0)
-        area = np.sum(points[:, 1] * after[:, 0] - points[:, 0] * after[:, 1]) / 2
-        return float(2 * self.belt_mass * area / self.path.perimeter) + self.rotor_momentum
+        """Angular momentum about the axle per belt speed [kg m]: the belt's and the drive's rotor's."""
+        return spin_momentum(self.path, self.belt_mass) + self.rotor_momentum
 
     @property
     def tip_speed(self) -> float:

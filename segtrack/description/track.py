@@ -27,6 +27,7 @@ from segtrack.description.grousers import Grousers
 from segtrack.errors import Problem
 from segtrack.geometry.grousers import Footprint, place_grousers
 from segtrack.geometry.links import SegmentLink, segment_links
+from segtrack.geometry.mass import spin_momentum
 from segtrack.geometry.path import Arc, BeltPath
 from segtrack.geometry.pulleys import Pulley, wrap_around
 
@@ -201,6 +202,11 @@ class TrackSpec(Spec):
             return 0.0
         arcs = (arc.radius for arc in self.belt_path.segments if isinstance(arc, Arc) and arc.turn > 0)
         return drive.reflected_mass * (drive.sprocket_radius or min(arcs)) / drive.gear_ratio
+
+    @property
+    def spin_momentum(self) -> float:
+        """Angular momentum about the axle per belt speed [kg m]: the belt's and the drive's rotor's."""
+        return spin_momentum(self.belt_path, self.belt.mass) + self.rotor_momentum
 
     @property
     def period(self) -> float:

@@ -187,15 +187,19 @@ class DriveController:
         self.holding = False
         self.update_command()
 
-    def record_step(self, travel: float, speed: float, force: float) -> None:
+    def record_step(self, travel: float, speed: float, force: float, step: float) -> None:
         """Record what a step did.
+
+        A mean force changes m v^2 / 2 by its impulse times the mean of the speeds before and after. Travel, which
+        engines gain at the speed after each step, times force would give up to twice that.
 
         Args:
             travel: Belt travel since the start [m].
             speed: Belt speed [m/s].
-            force: Force of the drive on the belt during the step [N].
+            force: Mean force of the drive on the belt during the step [N].
+            step: Duration of the step [s].
         """
-        self.energy += force * (travel - self.travel)
+        self.energy += force * (self.speed + speed) / 2 * step
         self.travel, self.speed, self.force = travel, speed, force
 
     def update_command(self, step: float = 0.0) -> bool:

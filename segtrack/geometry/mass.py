@@ -129,6 +129,10 @@ class MassProperties:
             self.second_moment - other.second_moment,
         )
 
+    def scaled(self, share: float) -> MassProperties:
+        """Properties of a share [-] of it, spread alike."""
+        return MassProperties(share * self.mass, share * self.first_moment, share * self.second_moment)
+
     def transformed(self, rotation: NDArray[np.float64], origin: NDArray[np.float64]) -> MassProperties:
         """Properties seen from a frame in which this one has `rotation` (3, 3) and `origin` (3,) [m]."""
         moment = rotation @ self.first_moment
@@ -180,3 +184,11 @@ def uniform_belt(path: BeltPath, width: float, mass: float) -> MassProperties:
         )
         total = total + MassProperties(float(masses.sum()), masses @ points, second)
     return total
+
+
+def spin_momentum(path: BeltPath, mass: float) -> float:
+    """Angular momentum of a uniform belt about the axle, per belt speed [kg m]: 2 mass area / perimeter."""
+    points = path.outline()
+    after = np.roll(points, -1, axis=0)
+    area = np.sum(points[:, 1] * after[:, 0] - points[:, 0] * after[:, 1]) / 2
+    return float(2 * mass * area / path.perimeter)

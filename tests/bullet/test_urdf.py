@@ -106,8 +106,7 @@ def total_of_pybullet(client, body):
 def total_of_description(vehicle):
     """What the file says: body, flippers, and each belt as a uniform one, in the body frame.
 
-    A drive's reflected mass runs with the belt and is taken from the link that carries the track,
-    whose inertia keeps its shape; mass and centre of mass of the two together stay.
+    What a drive reflects runs with the belt, but weighs nothing.
     """
     where, carriers = {"body": (np.eye(3), np.zeros(3))}, {}
     if vehicle.body.urdf is None:
@@ -124,17 +123,13 @@ def total_of_description(vehicle):
         carriers[name] = MassProperties.of_box(flipper.mass, flipper.center_of_mass, flipper.size)
     total = MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
     for name, own in carriers.items():
-        mass, moment = own.mass, own.first_moment
+        total += own.transformed(*where[name])
         for track in vehicle.mounted_tracks():
             part = track.spec
             if (track.flipper or part.mount.parent) == name:
                 mount = rotation_of(part.mount.rpy), np.array(part.mount.xyz)
-                belt = uniform_belt(part.belt_path, part.width, part.belt.mass + part.drive.reflected_mass)
+                belt = uniform_belt(part.belt_path, part.width, part.belt.mass)
                 total += belt.transformed(*mount).transformed(*where[name])
-                reflected = uniform_belt(part.belt_path, part.width, part.drive.reflected_mass)
-                mass, moment = mass - reflected.mass, moment - reflected.transformed(*mount).first_moment
-        kept = MassProperties.of(mass, moment / mass, own.inertia * mass / own.mass)
-        total += kept.transformed(*where[name])
     return total.mass, total.center, total.inertia
 
 
@@ -223,9 +218,10 @@ def test_links_and_joints_have_names_that_a_person_can_read():
     links = [link.get("name") for link in robot.iterfind("link")]
     assert links[:9] == [
         "body", "front_left", "front_right", "rear_left", "rear_right",
-        "left_line_0_lateral", "left_line_0", "left_arc_1_lateral", "left_arc_1",
+        "left_line_0_lateral", "left_line_0", "left_arc_1", "left_arc_3",
     ]  # fmt: skip
-    assert len(set(links)) == len(links) == 1 + 4 + 6 * 4 * 2
+    # Two lines and two arcs a belt on two sliders, and a flywheel.
+    assert len(set(links)) == len(links) == 1 + 4 + 6 * (4 + 2 + 1)
     joints = {joint.get("name"): joint.get("type") for joint in robot.iterfind("joint")}
     assert joints["left_line_0_lateral_joint"] == "prismatic"
     assert joints["left_line_0_joint"] == "prismatic" and joints["left_arc_1_joint"] == "continuous"
@@ -403,11 +399,8 @@ def test_what_is_fixed_to_a_root_without_a_mass_weighs_for_it(tmp_path, mounts, 
     assert_same_mass(total_of_urdf(text), expected, 1e-5)
     masses = link_masses(ElementTree.fromstring(text))
     assert masses["base_footprint"] == masses["base_stabilized"] == 1e-6
-    # Own mass, less what the drives have, and what arcs weigh less: as much as tips at r + h feel along.
-    pulley, straight, height = 0.07, 0.8, 0.008
-    arcs = 2 * math.pi * pulley / (2 * math.pi * pulley + straight)
-    lighter = 2 * (1.2 + reflected_mass) * arcs * (1 - (pulley / (pulley + height)) ** 2)
-    assert math.isclose(masses["base_link"], 12.0 - 2 * reflected_mass + lighter, abs_tol=1e-4)
+    belts = sum(mass for name, mass in masses.items() if name.startswith(("left_", "right_")))
+    assert math.isclose(masses["base_link"], 12.0 + 2 * 1.2 - belts, abs_tol=1e-4)
 
 
 def test_grousers_that_are_alike_share_one_mesh_file():

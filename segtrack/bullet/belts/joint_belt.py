@@ -15,7 +15,9 @@ from segtrack.geometry.grousers import wrap_travel
 _FREE = ({"maxJointVelocity": 1e6}, {"linearDamping": 0.0, "angularDamping": 0.0, "jointDamping": 0.0})
 """Dynamics of a link that nothing slows down; PyBullet ignores a joint's damping beside its largest speed."""
 UNLIMITED_FORCE = 1e6
-_LOCK_GAIN = 0.8
+_HOLD_GAIN = 0.2
+"""Fraction of its offset that the motor of a held belt aims to close in a step."""
+_LOCK_GAIN = 0.2
 """Fraction of its offset that a locked joint's motor aims to close in a step."""
 MAX_JOINTS = 127
 """Largest number of joints of one multibody that PyBullet can report."""
@@ -99,6 +101,7 @@ class JointBelt(Belt):
         """Take loaded joints; see `Belt` for what they are."""
         self._client = client
         self.track_joints, self.motors, self.period, self.bodies = track_joints, motors, period, bodies
+        self.can_hold = len(motors) == 1  # Wheels that share a drive have no phase in common.
 
     @property
     def segment_phases(self) -> list[float]:
@@ -117,6 +120,21 @@ class JointBelt(Belt):
             pybullet.VELOCITY_CONTROL,
             targetVelocities=[speed * k for k in ratios],
             forces=[limit / len(ratios) / abs(k) for k in ratios],
+            physicsClientId=self._client,
+        )
+
+    def hold(self, phase: float, limit: float) -> None:
+        """Hold a belt of one motor at a phase [m], with a force limit [N]."""
+        joints, (motor,) = self.track_joints, self.motors
+        k = joints.ratios[motor]
+        pybullet.setJointMotorControl2(
+            joints.body,
+            joints.joints[motor],
+            pybullet.POSITION_CONTROL,
+            targetPosition=phase * k,
+            positionGain=_HOLD_GAIN,
+            velocityGain=1.0,
+            force=limit / abs(k),
             physicsClientId=self._client,
         )
 

@@ -58,7 +58,6 @@ def loop_of(spec: TrackSpec) -> PlateLoop:
 
 def chain_urdf(track: str, spec: TrackSpec) -> UrdfModel:
     """The chain of a track: its guide, two light sliders that free the first plate, and the plates."""
-    spec = spec.model_copy(update={"mount": Mount()})
     loop = loop_of(spec)
     meshes: dict[str, str] = {}
     robot = Element("robot", name=f"{track}_plates")
@@ -68,7 +67,7 @@ def chain_urdf(track: str, spec: TrackSpec) -> UrdfModel:
     set_inertial(SubElement(robot, "link", name=parent), guide)
     middle = (loop.pitch / 2, 0, loop.depth - spec.belt.thickness / 2)
     for link in _chain_links(spec, loop):
-        add_segment(robot, track, spec, parent, link, meshes)
+        add_segment(robot, track, Mount(), parent, link, meshes)
         parent = f"{track}_{link.name}"
         if link.shapes:
             set_inertial(

@@ -8,19 +8,17 @@ end of section III-C). It is set back once it has moved by half of `SMOOTH_PERIO
 overhang by then: to do it at each step, as the paper does, looks the same and takes a quarter of the
 step's time.
 
-Each joint is carried by a slider across the track, which a motor locks. Bullet solves the friction of a
-multibody's contact in two rows along the world's axes and scales each by the mass that it finds along it,
-so that a sliding contact is pulled along D v and not against its velocity v, D being these masses.
-Along the track a row finds the link alone, across it without the slider the whole vehicle: a PackBot
-turned by 40 to 60 deg, depending on where it headed, in place of 58. With the slider a row finds the link in
-any direction. Contacts that give way by `REST_DEPTH` share the load among grousers, as friction that
+The joints are carried by sliders across the track, which motors lock. Bullet solves the friction of a
+multibody's contact in two rows along the world's axes and scales each by the mass that it finds along it.
+Along the track a row finds the link alone, across it without a slider the whole vehicle: a PackBot
+turned by 40 to 60 deg, depending on where it headed, in place of 58. With the sliders, and masses laid out for
+them (`segment_masses`), a row finds one mass in any direction. Contacts that give way by `REST_DEPTH` share the load among grousers, as friction that
 turns a vehicle needs it; from a tenth of the default stiffness to five times of it vehicles turn alike.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import partial
 
 import pybullet
@@ -32,6 +30,7 @@ from segtrack.bullet.belts.joint_belt import (
     lock_joints,
     set_stiffness,
 )
+from segtrack.bullet.belts.segment_masses import lay_out_masses
 from segtrack.bullet.model import TrackBuilder, TrackJoints
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import VehicleDescription
@@ -73,19 +72,7 @@ def published_builder(name: str) -> TrackBuilder:
 
 
 def _track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
-    """Return a track's links, each as heavy across the track as along it.
-
-    A line is so. What a ground contact at the tips of an arc's grousers finds along the track is the arc's
-    spin inertia; its mass acts across the track alone, and is chosen to be equal to that. The link that
-    carries the track takes the rest, so that the vehicle's mass stays where it is.
-    """
-    height = spec.grousers.height if spec.grousers is not None else 0.0
-    return tuple(
-        link
-        if link.joint == "slider"
-        else replace(link, mass=link.inertia[1] / (1 / link.ratio + height) ** 2)
-        for link in spec.segment_links()
-    )
+    return lay_out_masses(spec, spec.segment_links())
 
 
 def _create_belt(client: int, track: TrackJoints, smooth: bool = False) -> JointBelt:

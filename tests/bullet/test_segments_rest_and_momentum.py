@@ -1,0 +1,152 @@
+"""Segments at rest, in the air and thrown off balance, against statics, conservation laws and native belts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from quick import some_of
+from scenes import GRAVITY, on_plane, tilt, vary
+
+import segtrack
+from segtrack.bullet.belts.segment_masses import lay_out_masses, moving_mass, slider_groups, spin_momentum
+from segtrack.description import bundled_vehicles, load_vehicle
+from segtrack.geometry.path import tangent_of
+
+STEPS = [0.001, 0.002, 0.005]
+# Without those that cannot move, or whose belts straight segments cannot form.
+DRIVEN = [
+    name
+    for name in bundled_vehicles()
+    if name not in ("conveyor", "lugged_wheel", "okada_example", "m113", "m113_rear_drive")
+]
+TRACKS = [
+    pytest.param(track.spec, id=f"{name}-{track.name}")
+    for name in bundled_vehicles()
+    for track in load_vehicle(name).mounted_tracks()
+]
+
+
+@pytest.mark.parametrize("time_step", some_of(STEPS, 0.005))
+@pytest.mark.parametrize("vehicle", some_of(DRIVEN, "packbot", "tapered"))
+def test_a_vehicle_at_rest_stays_where_it_is(vehicle: str, time_step: float) -> None:
+    """60 s of it, of which 3 s are simulated: what creeps does so steadily."""
+    world, robot = on_plane(vehicle, preset="fast", time_step=time_step)
+    with world:
+        world.run(0.5)
+        yaw, place = robot.state.yaw, np.array(robot.state.position)
+        world.run(3.0)
+        assert abs(robot.state.yaw - yaw) * 20 < math.radians(0.05)
+        assert np.linalg.norm(robot.state.position - place) * 20 < 5e-4
+
+
+@pytest.mark.parametrize("time_step", some_of(STEPS, 0.005))
+@pytest.mark.parametrize("vehicle", some_of(["packbot", "quince"], "packbot"))
+@pytest.mark.parametrize("heading", some_of([0.0, 90.0], 0.0))
+def test_held_belts_creep_by_no_more_than_contacts_on_a_steep_slope(
+    vehicle: str, time_step: float, heading: float
+) -> None:
+    """What Bullet's own friction leaves at 0.95 of the friction angle is 0.15 mm/s."""
+    world, robot = on_plane(vehicle, preset="fast", time_step=time_step)
+    with world:
+        slope, turn = math.radians(0.95 * math.degrees(math.atan(0.6))), math.radians(heading)
+        along = -GRAVITY * math.sin(slope)
+        world.set_gravity((along * math.cos(turn), along * math.sin(turn), -GRAVITY * math.cos(slope)))
+        world.run(0.5)
+        place = np.array(robot.state.position)
+        world.run(2.0)
+        assert np.linalg.norm(robot.state.position - place) / 2.0 < 1.5e-4
+
+
+@pytest.mark.parametrize(("share", "holds"), [(1.05, True), (0.95, False)])
+def test_a_held_belt_gives_way_beyond_its_drives_force(share: float, holds: bool) -> None:
+    mass = segtrack.load_vehicle("packbot").mass
+    pull = mass * GRAVITY * math.sin(math.radians(15.0))
+    world, robot = on_plane(vary("packbot", drive={"max_force": share * pull / 2}), preset="fast")
+    with world:
+        assert all(track.model.held_phase is not None for track in robot.tracks.values())
+        tilt(world, 15.0)
+        world.run(1.0)
+        start, velocity = robot.state.position[0], robot.state.velocity[0]
+        world.run(0.5)
+        if holds:
+            assert abs(robot.state.position[0] - start) < 1e-4
+        else:
+            moving = sum(track.spec.moving_mass for track in robot.tracks.values())
+            expected = (1 - share) * pull / (mass + moving)
+            assert velocity - robot.state.velocity[0] == pytest.approx(0.5 * expected, rel=0.05)
+
+
+def test_a_held_belt_starts_at_once_and_is_held_again() -> None:
+    world, robot = on_plane(preset="fast")
+    with world:
+        left = robot.tracks["left"].model
+        robot.set_belt_speed(0.2, 0.2)
+        world.run(0.01)
+        assert left.held_phase is None
+        world.run(0.5)
+        robot.set_belt_speed(0.0, 0.0)
+        world.run(0.5)
+        assert left.held_phase is not None
+        snapshot = world.save()
+        world.run(0.3)
+        later = robot.state.position
+        world.restore(snapshot)
+        world.run(0.3)
+        assert robot.state.position == later
+
+
+@pytest.mark.parametrize("smooth", [False, True], ids=["segments", "smooth"])
+@pytest.mark.parametrize("spec", TRACKS)
+def test_masses_of_links_are_one_belts(spec, smooth: bool) -> None:
+    """Moving mass, momentum and angular momentum of a uniform belt and its drive; isotropic where it touches."""
+    spec = spec.model_copy(update={"grousers": None}) if smooth else spec
+    height = spec.grousers.height if spec.grousers else 0.0
+    links = lay_out_masses(spec, spec.segment_links())
+    assert sum(map(moving_mass, links)) == pytest.approx(spec.moving_mass)
+    if len(spec.belt_path.segments) > 1:
+        assert sum(map(spin_momentum, links)) == pytest.approx(spec.spin_momentum)
+    along = sum(
+        (link.mass * link.ratio * tangent_of(link.heading) for link in links if link.joint == "slider"),
+        np.zeros(2),
+    )
+    assert np.hypot(*along) < 1e-9 * spec.moving_mass
+    for group in slider_groups(links):
+        across = sum(link.mass for link in group)
+        for link in group:
+            felt = link.mass if link.joint == "slider" else link.inertia[1] / (1 / abs(link.ratio) + height) ** 2
+            assert felt == pytest.approx(across, rel=0.02)
+
+
+@pytest.mark.parametrize("gear_ratio", some_of([None, 3.0, -3.0], None, -3.0))
+@pytest.mark.parametrize("vehicle", some_of(DRIVEN, "packbot", "tapered"))
+def test_belts_pitch_a_floating_vehicle_as_native_belts_do(vehicle: str, gear_ratio: float | None) -> None:
+    """And `track.energy` is the kinetic energy, 0 again once they have stopped."""
+    found = []
+    description = vary(vehicle, drive={"gear_ratio": gear_ratio})
+    for engine, model in (("native", "compliant"), ("pybullet", "segments")):
+        with segtrack.World(engine=engine) as world:
+            robot = world.add_vehicle(description, track_model=model, position=(0, 0, 5))
+            world.set_gravity((0, 0, 0))
+            robot.set_belt_speed(*2 * [min(0.4, *(t.spec.drive.top_speed for t in robot.tracks.values()))])
+            world.run(1.5)
+            pitch, energy = robot.state.angular_velocity[1], sum(t.energy for t in robot.tracks.values())
+            robot.set_belt_speed(0.0, 0.0)
+            world.run(1.5)
+            found.append((pitch, energy))
+            # Of belts of nine links gears take some to slip.
+            assert abs(sum(t.energy for t in robot.tracks.values())) < 3e-3 * energy
+            assert abs(robot.state.angular_velocity[1]) < 2e-3 * abs(pitch)
+    np.testing.assert_allclose(found[1], found[0], rtol=2e-3)
+
+
+@pytest.mark.parametrize("time_step", some_of(STEPS, 0.005))
+@pytest.mark.parametrize("vehicle", some_of(DRIVEN, "tapered"))
+def test_belts_without_throttle_do_not_drive_themselves(vehicle: str, time_step: float) -> None:
+    world, robot = on_plane(vehicle, preset="fast", time_step=time_step)
+    with world:
+        for track in robot.tracks.values():
+            track.set_throttle(0.0)
+        world.run(2.0)
+        assert abs(robot.state.velocity[0]) < 2e-3
