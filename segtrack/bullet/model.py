@@ -53,6 +53,18 @@ class TrackJoints:
         return self.mounted.spec
 
 
+class Push(NamedTuple):
+    """A user's force on a vehicle.
+
+    Attributes:
+        force: In the world (3,) [N].
+        point: Where it acts, in the world (3,) [m].
+    """
+
+    force: tuple[float, float, float]
+    point: tuple[float, float, float]
+
+
 class BeltReading(NamedTuple):
     """A belt as it was left by the last step; the mean of its motors, where it has several.
 
@@ -158,12 +170,21 @@ class BeltGroup(ABC):
     def read(self) -> list[BeltReading]:
         """Read the state of all belts, in track order."""
 
-    def advance(self, damping_rate: float) -> None:
+    def advance(self, damping_rate: float, push: Push | None) -> None:
         """Move belts that PyBullet does not move, right before it steps.
 
         Args:
             damping_rate: Rate at which their velocities decay besides [1/s].
+            push: What a user's force does to the vehicle in that step.
         """
+        return None
+
+    def snapshot(self) -> Any:
+        """Return what the belts remember together."""
+        return None
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a snapshot."""
         return None
 
     def update_terrain(self, terrains: Sequence[Terrain]) -> None:

@@ -72,7 +72,8 @@ def gather_equations(
         write_inverse(vehicle.inverse_inertia, own)
         for i in range(3):
             equations.matrix[i, i] = mass
-            equations.right[i] = sub_step * mass * gravity[i]
+            equations.right[i] = sub_step * (mass * gravity[i] + vehicle.outside[i])
+            equations.right[3 + i] = sub_step * vehicle.outside[3 + i]
             for k in range(3):
                 equations.matrix[3 + i, 3 + k] = own[3 + i, 3 + k]
     for t in range(len(belts.perimeters)):

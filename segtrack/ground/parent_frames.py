@@ -64,15 +64,18 @@ class CompositeBody(NamedTuple):
         inverse_mass: 0 for a kinematic body, which no force moves [1/kg].
         inverse_inertia: About the centre of mass, in the world (3, 3) [1/(kg m^2)].
         gravity: On the vehicle and on shoes, in the world [m/s^2].
+        outside: Force of everything but gravity and belts in the world [N], and its torque about the centre
+            of mass [N m] (6,).
     """
 
     center: NDArray[np.float64]
     inverse_mass: float
     inverse_inertia: NDArray[np.float64]
     gravity: Vector
+    outside: NDArray[np.float64]
 
 
-KINEMATIC = CompositeBody(np.zeros(3), 0.0, np.zeros((3, 3)), (0.0, 0.0, 0.0))
+KINEMATIC = CompositeBody(np.zeros(3), 0.0, np.zeros((3, 3)), (0.0, 0.0, 0.0), np.zeros(6))
 """A vehicle whose links move at the velocities that they have, and take no force."""
 
 
@@ -123,14 +126,15 @@ def accumulate_reaction(
 
 @compiled
 def composite_velocity_change(vehicle: CompositeBody, net: NetWrench, duration: float) -> VelocityChange:
-    """Change of the vehicle's velocity and angular velocity under gravity and a wrench in `duration` [s]."""
-    m, i, g, t = vehicle.inverse_mass, vehicle.inverse_inertia, vehicle.gravity, net.torque
+    """Change of the vehicle's velocity and angular velocity under all loads and a wrench in `duration` [s]."""
+    m, i, g, o = vehicle.inverse_mass, vehicle.inverse_inertia, vehicle.gravity, vehicle.outside
+    t = (net.torque[0] + o[3], net.torque[1] + o[4], net.torque[2] + o[5])
     linear, angular = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if m != 0:
         linear = (
-            duration * (m * net.force[0] + g[0]),
-            duration * (m * net.force[1] + g[1]),
-            duration * (m * net.force[2] + g[2]),
+            duration * (m * (net.force[0] + o[0]) + g[0]),
+            duration * (m * (net.force[1] + o[1]) + g[1]),
+            duration * (m * (net.force[2] + o[2]) + g[2]),
         )
     angular = (
         duration * (i[0, 0] * t[0] + i[0, 1] * t[1] + i[0, 2] * t[2]),

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.bullet.belts.parent_links import ParentLinks, allocate_frames, next_step
-from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackBuilder, TrackJoints, no_links
+from segtrack.bullet.model import Belt, BeltGroup, BeltReading, Push, TrackBuilder, TrackJoints, no_links
 from segtrack.compliant.reading import GrouserReading
 from segtrack.compliant.vehicle_belts import SavedBelt, VehicleBelts
 from segtrack.description.belt_limits import MARGIN, longest_steps
@@ -81,7 +82,7 @@ class CompliantBelt(Belt):
 
     def reset_to_mount(self) -> None:
         """Bring the belt to rest on its link; its contacts are forgotten."""
-        self._group.belts.place(self._index)
+        self._group.put_elsewhere(self._index)
 
     def set_friction(self, friction: float) -> None:
         """Set the track's friction along it against terrain of friction 1; that across keeps its ratio."""
@@ -141,19 +142,33 @@ class CompliantBeltGroup(BeltGroup):
         place_frames(self._links.read(), self._mounts, self._frames)
         return self._frames
 
-    def advance(self, damping_rate: float) -> None:
+    def advance(self, damping_rate: float, push: Push | None) -> None:
         """Take all belts through the time of PyBullet's next step, and apply what they do to the vehicle."""
         duration, gravity, _ = next_step(self._client, self._longest, f"compliant belts of {self._name}")
         motions, wrenches = self._links.read(), self._wrenches
         place_frames(motions, self._mounts, self._frames)
         vehicle = self._links.compose(motions, gravity)
+        self._links.feel(motions, vehicle, duration, damping_rate, push)
         coupling = self.belts.advance(self._frames, vehicle, duration, damping_rate)
         wrenches[:] = 0.0
         add_mean_wrenches(motions, self._mounts, coupling, duration, wrenches)
         self._time += duration if damping_rate == 0 else 0.0
         if not np.isfinite(wrenches).all():
             raise DivergedError(self._name, self._time, "its state is not finite")
-        self._links.apply(motions, wrenches)
+        self._links.apply(motions, vehicle, wrenches)
+
+    def snapshot(self) -> Any:
+        """What has acted on the vehicle from outside."""
+        return self._links.snapshot()
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a snapshot, with the vehicle where it was."""
+        self._links.restore(snapshot)
+
+    def put_elsewhere(self, belt: int) -> None:
+        """Bring a belt to rest on its link; its contacts, and what acted on the vehicle, are forgotten."""
+        self.belts.place(belt)
+        self._links.forget()
 
     def update_terrain(self, terrains: Sequence[Terrain]) -> None:
         """Let the belts stand on these terrains."""
