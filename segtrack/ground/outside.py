@@ -1,4 +1,4 @@
-"""Wrench on a vehicle of what its belts do not know: other bodies, the ground under its body, a user's forces.
+"""Wrench on a vehicle of what its belts do not know: other bodies, the ground under its body, users' forces.
 
 Belts that are integrated beside an engine know gravity and their own ground. What else acts on their vehicle
 is what its momentum P and angular momentum L about its centre of mass have changed by in the engine's last

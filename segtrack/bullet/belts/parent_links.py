@@ -34,7 +34,6 @@ from segtrack.ground.parent_frames import (
     place_frames,
 )
 
-
 _NOTHING = Push((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
