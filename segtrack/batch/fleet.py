@@ -18,7 +18,7 @@ from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
 from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.memory import allocate_belt_memory, copy_memory
 from segtrack.geometry.mass import rotated, rotations_of
-from segtrack.ground.broadphase import MAX_EDGES, NONE, allocate_contact_history
+from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE, allocate_contact_history
 from segtrack.ground.height_scan import sample_cells
 from segtrack.ground.tuples import Packed, overwrite, slice_of
 from segtrack.ground.vectors import Vector
@@ -29,7 +29,7 @@ from segtrack.native.tree import VehicleState, allocate_state, allocate_tree_wor
 from segtrack.native.vehicle import FIRST_ROOM, NEAR
 from segtrack.native.vehicles import Vehicles
 
-LARGEST_ROOM = Room(sections=2**31, solids=64, edges=256)
+LARGEST_ROOM = Room(sections=2**31, solids=64, edges=256, contacts=2**31)
 """Room beyond which a vehicle is crowded: more near one part of it is not listed for all of a fleet."""
 NO_REPORT = np.zeros((0, REPORT))
 """Report of no contacts: steps are taken."""
@@ -82,7 +82,7 @@ class Fleet:
         self._hulls = max(len(kind.arrays.hull.links) for kind in kinds)
         points = max(len(kind.arrays.hull.points) for kind in kinds)
         self._history = allocate_contact_history(points, self._hulls * HULL_PARTS, (count,))
-        self._done, self._outcomes = np.zeros(count, dtype=np.intp), np.zeros((count, 4), dtype=np.intp)
+        self._done, self._outcomes = np.zeros(count, dtype=np.intp), np.zeros((count, 5), dtype=np.intp)
         self._packed: list[list[Packed]] = []
         self._probe: Fleet | None = None
         self._take_room(room or Room(math.ceil(NEAR * self._sections), *FIRST_ROOM))
@@ -251,16 +251,17 @@ class Fleet:
         Contacts are found anew, with what they remember. Their forces are those that the last step of a
         length [s] exerted.
         """
+        sections = self._sections * (self._points + 2 * MAX_EDGES)
+        edges = self._hulls * HULL_PARTS * MAX_EDGES
+        rows = sections + self._history.solid_ids.shape[1] + 2 * edges
         if self._probe is None:
             grounds: Any = self.grounds.items
             sizes = [(len(ground.bounds), len(ground.edges)) for ground in grounds]
-            room = Room(self._sections, *map(max, zip(*sizes, strict=True)))
+            room = Room(self._sections, *map(max, zip(*sizes, strict=True)), rows * MAX_SOLIDS_PER_POINT)
             self._probe = Fleet(self.kinds, np.zeros(1, np.intp), self.grounds, room)
         probe, kind = self._probe, int(self.kind_of[i])
         probe._copy_vehicle(self, i)
-        sections = self._sections * (self._points + 2 * MAX_EDGES)
-        edges = self._hulls * HULL_PARTS * MAX_EDGES
-        report = np.zeros((sections + self._history.solid_ids.shape[1] + 2 * edges, REPORT))
+        report = np.zeros((rows, REPORT))
         advance(probe.packed(0)[kind], self.grounds, report, 0, 1, (0.0, 0.0, 0.0), step, 1, 1.0)
         assert probe._outcomes[0, 0] == DONE
         return report[report[:, 3] > 0]

@@ -146,7 +146,7 @@ class GpuFleet(Fleet):
             self.state.copy(),
             allocate_contact_history(0, 0, (0,)),
             allocate_belt_memory(0, 0, 0, (0,)),
-            allocate_candidates(0, Room(0, 0, 0), 0, 0, 0),
+            allocate_candidates(0, Room(0, 0, 0, 0), 0, 0, 0),
             allocate_tree_work(kind.arrays.tree),
             self._done,
             self._outcomes,

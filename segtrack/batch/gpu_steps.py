@@ -138,9 +138,21 @@ def _ground_view(joined: Ground, spans: NDArray[np.intp]) -> Ground:
 
 
 @cuda.jit(device=True)
+def _loads_view(loads: VehicleLoads, i: int) -> VehicleLoads:
+    """Loads of vehicle `i` of N."""
+    return VehicleLoads(
+        loads.forces[i],
+        loads.torques[i],
+        loads.masses[i],
+        loads.pulls[i],
+        loads.belt_masses[i],
+    )
+
+
+@cuda.jit(device=True)
 def _work_view(work: TreeWork, i: int) -> TreeWork:
     """Room of vehicle `i` of N."""
-    loads, equations = work.loads, work.equations
+    equations = work.equations
     return TreeWork(
         work.rotations[i],
         work.centers[i],
@@ -151,6 +163,7 @@ def _work_view(work: TreeWork, i: int) -> TreeWork:
         work.spin_accelerations[i],
         work.axes[i],
         work.joint_points[i],
+        work.paces[i],
         work.pushes[i],
         work.giving[i],
         work.slipping[i],
@@ -158,14 +171,12 @@ def _work_view(work: TreeWork, i: int) -> TreeWork:
         work.path_rates[i],
         work.belt_origins[i],
         work.belt_rotations[i],
-        VehicleLoads(
-            loads.forces[i],
-            loads.torques[i],
-            loads.masses[i],
-            loads.pulls[i],
-            loads.belt_masses[i],
-        ),
+        _loads_view(work.given, i),
+        _loads_view(work.loads, i),
         work.section_axes[i],
+        work.changes[i],
+        work.turns[i],
+        work.belt_changes[i],
         Equations(
             equations.matrix[i],
             equations.right[i],

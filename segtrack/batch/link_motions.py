@@ -62,6 +62,7 @@ def _read_links(packed: Packed, motions: Packed, first: int, last: int) -> None:
             work.spin_accelerations,
             work.axes,
             work.joint_points,
+            work.paces,
             work.pushes,
             work.giving,
             work.slipping,
@@ -69,8 +70,12 @@ def _read_links(packed: Packed, motions: Packed, first: int, last: int) -> None:
             work.path_rates,
             belt_origins[i],
             belt_rotations[i],
+            work.given,
             work.loads,
             work.section_axes,
+            work.changes,
+            work.turns,
+            work.belt_changes,
             work.equations,
         )
         move_links(vehicle_of(vehicles, i).tree, vehicle_view(states, i), room)

@@ -17,7 +17,6 @@ from segtrack.compliant.edge_contact import (
 from segtrack.compliant.memory import BeltMemory
 from segtrack.ground.broadphase import MAX_EDGES, NONE, greatest_sinkage
 from segtrack.ground.contact_laws import ContactParameters
-from segtrack.ground.contact_loads import VehicleLoads, add_belt_contact, add_contact
 from segtrack.ground.implicit_contact import point_load
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
@@ -55,14 +54,13 @@ def add_belt_contacts(
     speed: float,
     candidates: Candidates,
     memory: BeltMemory,
-    loads: VehicleLoads,
     link: int,
     report: NDArray[np.float64],
     gravity: Vector,
     ahead: float,
     step: float,
 ) -> None:
-    """Add what the ground does to a belt in a step to the loads, and advance its contacts to now.
+    """Write the contacts of the ground with a belt in a step; they are advanced to now.
 
     Args:
         ground: The ground.
@@ -78,10 +76,9 @@ def add_belt_contacts(
         angular_velocity: Angular velocity of that link in the world [rad/s].
         travel: Travel of the belt [m].
         speed: Speed of the belt [m/s].
-        candidates: Candidates of the vehicle.
+        candidates: Candidates of the vehicle, and its contacts.
         memory: Contact memory of the vehicle.
-        loads: Loads of the vehicle, about the links' centres.
-        link: Index of the link there.
+        link: Index of the link that carries the belt.
         report: Filled with contacts (rows, `REPORT`), points of all sections first, then ends of their edges;
             may have no rows.
         gravity: Gravity in the world [m/s^2].
@@ -136,7 +133,8 @@ def add_belt_contacts(
                 lever,
                 bend,
                 history,
-                loads,
+                candidates.contacts,
+                candidates.contact_count,
                 link,
                 belt,
                 report,
@@ -151,7 +149,8 @@ def add_belt_contacts(
         for p in range(belts.point_counts[kind]):
             arm = along_axes(forward, ey, out, row(belts.points[kind], p))
             point = sum_of(base, arm)
-            force, added, acts, along, push, depth, pressure = point_load(
+            own, along_belt = sum_of(lever, arm), sum_of(forward, cross(bend, arm))
+            pressing, along, push, depth, pressure = point_load(
                 ground,
                 law,
                 history,
@@ -172,14 +171,11 @@ def add_belt_contacts(
                 ahead,
                 step,
                 horizon,
+                candidates.contacts,
+                candidates.contact_count,
+                (link, belt, own, along_belt),
             )
-            if acts:
-                own = sum_of(lever, arm)
-                add_contact(loads, link, own, force, added)
-                add_belt_contact(loads, belt, sum_of(forward, cross(bend, arm)), own, force, added)
-                if len(report) > 0:
-                    index, here = part * points + p, sum_of(moving, cross(spin, arm))
-                    report_contact(
-                        report, index, point, force, push, along, here, depth, pressure, belt, part
-                    )
-                    report[index, 14] = greatest_sinkage(history, place * points + p)
+            if len(report) > 0:
+                index, here = part * points + p, sum_of(moving, cross(spin, arm))
+                report_contact(report, index, point, pressing, push, along, here, depth, pressure, belt, part)
+                report[index, 14] = greatest_sinkage(history, place * points + p)

@@ -14,10 +14,9 @@ from theta = pi.
 A sub-step, in order:
 
 1. the search for what is near, where something may have moved by more than `MARGIN` (`candidates`);
-2. each belt's load from the ground (`belt_contact`), and what contacts add to the masses for being taken
-   implicitly;
-3. equations of the vehicle as one rigid body and of its belts' speeds (`beside_equations`): each has its
-   drive's target if its limit suffices, otherwise what the limit gives;
+2. each belt's contacts with the ground (`belt_contact`);
+3. equations of the vehicle as one rigid body and of its belts' speeds (`beside_equations`), with contacts cut
+   to their limits: each belt has its drive's target if its limit suffices, otherwise what the limit gives;
 4. velocities and places of the parent frames.
 
 What a belt gains of angular momentum about its axle, with its link's turning, the link loses.
@@ -32,10 +31,15 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, BeltMotion
 from segtrack.compliant.belt_contact import add_belt_contacts
-from segtrack.compliant.beside_equations import Beside, gather_equations, solve_belts
-from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates
+from segtrack.compliant.beside_equations import Beside, move_belts, solve_with_contacts
+from segtrack.compliant.candidates import (
+    AHEAD,
+    MARGIN,
+    Candidates,
+    count_section_contacts,
+    find_section_candidates,
+)
 from segtrack.compliant.memory import BeltMemory, take_places
-from segtrack.ground.contact_loads import VehicleLoads, clear_loads
 from segtrack.ground.kernels import compiled, entry
 from segtrack.ground.pack import Ground
 from segtrack.ground.parent_frames import (
@@ -134,14 +138,19 @@ def run_belts(
         if motion.slack[0] <= 0.0:
             margin = MARGIN + AHEAD * ahead
             solids, edges = find_belt_candidates(ground, belts, motion, candidates, memory, work, margin)
-            if solids > candidates.solids.shape[1] or edges > candidates.edges.shape[1]:
-                outcome[1], outcome[2], outcome[3] = CROWDED, solids, edges
+            contacts = count_section_contacts(belts, candidates)
+            if (
+                solids > candidates.solids.shape[1]
+                or edges > candidates.edges.shape[1]
+                or contacts > len(candidates.contacts)
+            ):
+                outcome[1], outcome[2], outcome[3], outcome[4] = CROWDED, solids, edges, contacts
                 return
             motion.slack[0] = MARGIN
         for k in range(3):
             net.force[k] = net.torque[k] = 0.0
             work.center[k] = vehicle.center[k]
-        clear_loads(work.loads)
+        candidates.contact_count[0] = 0
         for t in range(len(belts.perimeters)):
             touch_belt(
                 ground,
@@ -151,14 +160,13 @@ def run_belts(
                 candidates,
                 memory,
                 parents,
-                work.loads,
                 report,
                 vehicle.gravity,
                 ahead,
                 sub_step,
             )
-        gather_equations(belts, motion, work, vehicle, sub_step)
-        solve_belts(belts, motion, work, sub_step, count)
+        solve_with_contacts(belts, motion, work, candidates, vehicle, sub_step)
+        move_belts(belts, motion, work, sub_step, count)
         accumulate_reaction(parents, work.reaction, vehicle, work.coupling, net, sub_step)
         change = composite_velocity_change(vehicle, net, sub_step)
         kick_parents(parents, vehicle, change, velocity_decay)
@@ -176,13 +184,12 @@ def touch_belt(
     candidates: Candidates,
     memory: BeltMemory,
     parents: ParentFrames,
-    loads: VehicleLoads,
     report: NDArray[np.float64],
     gravity: Vector,
     ahead: float,
     sub_step: float,
 ) -> None:
-    """Add the load of the ground on belt t about its track frame's origin; see `add_belt_contacts`."""
+    """Write the contacts of the ground with belt t about its track frame; see `add_belt_contacts`."""
     origin = row(parents.positions, t)
     add_belt_contacts(
         ground,
@@ -200,7 +207,6 @@ def touch_belt(
         motion.speeds[t],
         candidates,
         memory,
-        loads,
         t,
         report,
         gravity,
@@ -258,9 +264,7 @@ def read_belts(
 ) -> None:
     """Report all contacts where the belts are, found anew and not sheared: a step of no duration."""
     find_belt_candidates(ground, belts, motion, candidates, memory, work, MARGIN)
-    clear_loads(work.loads)
+    candidates.contact_count[0] = 0
     still = (0.0, 0.0, 0.0)
     for t in range(len(belts.perimeters)):
-        touch_belt(
-            ground, belts, t, motion, candidates, memory, work.parents, work.loads, report, still, 0.0, 0.0
-        )
+        touch_belt(ground, belts, t, motion, candidates, memory, work.parents, report, still, 0.0, 0.0)

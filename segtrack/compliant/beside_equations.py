@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, BeltMotion
-from segtrack.ground.contact_loads import VehicleLoads
+from segtrack.compliant.candidates import Candidates
+from segtrack.ground.active_contacts import PASSES, TOLERANCE, add_contact_loads, excess_of
+from segtrack.ground.contact_loads import VehicleLoads, clear_loads
 from segtrack.ground.equations import (
     FREE,
     HELD,
@@ -42,7 +44,10 @@ class Beside(NamedTuple):
         equations: Equations of the vehicle, and of its belts.
         center: Centre of mass of the vehicle, in the world (3,) [m].
         drive_forces: Forces of the drives in the sub-step (T,) [N].
-        outcome: Sub-steps taken, how the call ended, most solids and most edges near one section (4,).
+        outcome: Sub-steps taken, how the call ended, most solids and edges near one section, contacts (5,).
+        changes: Changes of the velocities of the track frames' origins in the sub-step (T, 3) [m/s].
+        turns: Changes of their angular velocities in the sub-step, in the world (T, 3) [rad/s].
+        belt_changes: Changes of the belts' speeds in the sub-step (T,) [m/s].
     """
 
     parents: ParentFrames
@@ -55,6 +60,9 @@ class Beside(NamedTuple):
     center: NDArray[np.float64]
     drive_forces: NDArray[np.float64]
     outcome: NDArray[np.intp]
+    changes: NDArray[np.float64]
+    turns: NDArray[np.float64]
+    belt_changes: NDArray[np.float64]
 
 
 @compiled
@@ -89,7 +97,7 @@ def gather_equations(
         axle, turning = axis(parents.rotations, t, 1), row(parents.angular_velocities_world, t)
         rate, stored, pull = dot(axle, turning), belts.spin_momenta[t], loads.belt_masses[t]
         # What the engine has changed of the link's turning since the last sub-step.
-        added, motion.axle_rates[t] = stored * (rate - motion.axle_rates[t]), rate
+        added = stored * (rate - motion.axle_rates[t])
         unknown = ROOT + t
         change = (pull[0], pull[1], pull[2])
         turn = (pull[3] + stored * axle[0], pull[4] + stored * axle[1], pull[5] + stored * axle[2])
@@ -124,17 +132,61 @@ def swept_momentum(belts: BeltArrays, motion: BeltMotion, parents: ParentFrames,
 
 
 @inlined
-def solve_belts(belts: BeltArrays, motion: BeltMotion, work: Beside, sub_step: float, count: int) -> None:
-    """Find the changes of the vehicle's and the belts' velocities, and what the belts do to their links.
+def solve_with_contacts(
+    belts: BeltArrays,
+    motion: BeltMotion,
+    work: Beside,
+    candidates: Candidates,
+    vehicle: CompositeBody,
+    sub_step: float,
+) -> None:
+    """Find the changes of the vehicle's and the belts' velocities, contacts cut to their limits.
+
+    It is expected at first that the vehicle goes on as it moves, and that belts come as near to what their
+    drives aim at as these can take them alone.
 
     Args:
         belts: Belts of the vehicle.
-        motion: Changed in place: speeds, travels and mean forces of the drives.
-        work: Work arrays with the equations; reactions are written.
+        motion: Their motion.
+        work: Work arrays; loads, equations and changes are written.
+        candidates: Contacts of the sub-step.
+        vehicle: All links as one rigid body.
         sub_step: [s]
-        count: Number of sub-steps in the engine's step.
     """
-    equations, loads, parents = work.equations, work.loads, work.parents
+    contacts, count = candidates.contacts, candidates.contact_count[0]
+    for t in range(len(belts.perimeters)):
+        most = sub_step * motion.limits[t] / belts.masses[t]
+        work.belt_changes[t] = min(max(motion.targets[t] - motion.speeds[t], -most), most)
+        for k in range(3):
+            work.changes[t, k] = work.turns[t, k] = 0.0
+    for n in range(PASSES):
+        clear_loads(work.loads)
+        add_contact_loads(
+            contacts, count, work.changes, work.turns, work.belt_changes, n > 0, work.loads, sub_step
+        )
+        gather_equations(belts, motion, work, vehicle, sub_step)
+        _solve(belts, motion, work, sub_step)
+        _spread_changes(belts, work)
+        if excess_of(contacts, count, work.changes, work.turns, work.belt_changes) <= TOLERANCE:
+            break
+
+
+@compiled
+def _spread_changes(belts: BeltArrays, work: Beside) -> None:
+    """Write the changes of the velocities of track frames and belts that were solved."""
+    change = work.equations.change
+    linear, angular = (change[0], change[1], change[2]), (change[3], change[4], change[5])
+    for t in range(len(belts.perimeters)):
+        moved = sum_of(linear, cross(angular, offset(work.parents.positions, t, work.center)))
+        for k in range(3):
+            work.changes[t, k], work.turns[t, k] = moved[k], angular[k]
+        work.belt_changes[t] = change[ROOT + t]
+
+
+@inlined
+def _solve(belts: BeltArrays, motion: BeltMotion, work: Beside, sub_step: float) -> None:
+    """Solve the equations of a sub-step [s], with drives at their limits."""
+    equations = work.equations
     first = len(belts.perimeters) + 1
     for n in range(2 * first):
         solve_free(equations)
@@ -148,22 +200,35 @@ def solve_belts(belts: BeltArrays, motion: BeltMotion, work: Beside, sub_step: f
                 changed |= held_again(equations, ROOT + t, work.drive_forces[t], aim, sub_step)
         if not changed:
             break
-    change, own = equations.change, equations.link_matrix
-    linear, angular = (change[0], change[1], change[2]), (change[3], change[4], change[5])
+
+
+@inlined
+def move_belts(belts: BeltArrays, motion: BeltMotion, work: Beside, sub_step: float, count: int) -> None:
+    """Change the belts' speeds and travels as solved, and find what the belts do to their links.
+
+    Args:
+        belts: Belts of the vehicle.
+        motion: Changed in place: speeds, travels and mean forces of the drives.
+        work: Work arrays with the changes; reactions are written.
+        sub_step: [s]
+        count: Number of sub-steps in the engine's step.
+    """
+    loads, parents, own = work.loads, work.parents, work.equations.link_matrix
     for t in range(len(belts.perimeters)):
-        gained, stored, axle = change[ROOT + t], belts.spin_momenta[t], axis(parents.rotations, t, 1)
+        gained, stored, axle = work.belt_changes[t], belts.spin_momenta[t], axis(parents.rotations, t, 1)
+        moved, angular = row(work.changes, t), row(work.turns, t)
         for i in range(3):
             for k in range(3):
                 own[3 + i, 3 + k] = 0.0
         write_contact_masses(loads, t, 0.0, own)
-        lever, swept = offset(parents.positions, t, work.center), swept_momentum(belts, motion, parents, t)
-        taken, turned = times_link(own, sum_of(linear, cross(angular, lever)), angular)
+        swept = swept_momentum(belts, motion, parents, t)
+        taken, turned = times_link(own, moved, angular)
         for k in range(3):
             force = loads.forces[t, k] - (taken[k] + gained * loads.belt_masses[t, k]) / sub_step
             held = turned[k] + gained * (loads.belt_masses[t, 3 + k] + stored * axle[k])
             work.reaction.forces[t, k] = force
             work.reaction.torques[t, k] = loads.torques[t, k] - swept[k] - held / sub_step
-        motion.axle_rates[t] += dot(axle, angular)
+        motion.axle_rates[t] = dot(axle, row(parents.angular_velocities_world, t)) + dot(axle, angular)
         motion.forces[t] += work.drive_forces[t] / count
         motion.speeds[t] += gained
         motion.travels[t] += sub_step * motion.speeds[t]

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, section_pose, segment_of
 from segtrack.compliant.memory import BeltMemory, release_place
+from segtrack.ground.active_contacts import WIDTH
 from segtrack.ground.broadphase import (
     MAX_EDGES,
+    MAX_SOLIDS_PER_POINT,
     NONE,
     box_in_world,
     forget_edges,
@@ -41,6 +43,8 @@ class Candidates(NamedTuple):
         edges: Edges near each part (R + H, e).
         edge_counts: Number of edges near each part (R + H,).
         near_segments: 1 for segments of belts' paths that anything is near (S,).
+        contacts: Work array, contacts of a step (C, `active_contacts.WIDTH`).
+        contact_count: Work array, number of them (1,).
     """
 
     near: NDArray[np.int32]
@@ -50,6 +54,8 @@ class Candidates(NamedTuple):
     edges: NDArray[np.int32]
     edge_counts: NDArray[np.int32]
     near_segments: NDArray[np.int32]
+    contacts: NDArray[np.float64]
+    contact_count: NDArray[np.int32]
 
 
 class Room(NamedTuple):
@@ -59,11 +65,13 @@ class Room(NamedTuple):
         sections: Number of sections of belts near anything; at least 1 for a vehicle with belts.
         solids: Largest number of solids near one part.
         edges: Largest number of edges near one part.
+        contacts: Number of contacts.
     """
 
     sections: int
     solids: int
     edges: int
+    contacts: int
 
     def grown(self, near: Room, most_sections: int) -> Room:
         """Room for what is near now, and for some more where it was too little.
@@ -78,7 +86,14 @@ class Room(NamedTuple):
             else self.sections,
             2 * near.solids if near.solids > self.solids else self.solids,
             2 * near.edges if near.edges > self.edges else self.edges,
+            near.contacts + near.contacts // 4 if near.contacts > self.contacts else self.contacts,
         )
+
+
+def room_of(candidates: Candidates) -> Room:
+    """Room in the lists of candidates of N vehicles."""
+    lists = candidates.near, candidates.solids, candidates.edges, candidates.contacts
+    return Room(lists[0].shape[1], lists[1].shape[2], lists[2].shape[2], lists[3].shape[1])
 
 
 def allocate_candidates(vehicles: int, room: Room, hulls: int, belts: int, segments: int) -> Candidates:
@@ -96,6 +111,8 @@ def allocate_candidates(vehicles: int, room: Room, hulls: int, belts: int, segme
         zeros(parts, room.edges),
         zeros(parts),
         zeros(segments),
+        np.zeros((vehicles, room.contacts, WIDTH)),
+        zeros(1),
     )
 
 
@@ -180,3 +197,15 @@ def find_section_candidates(
         most_solids, most_edges = max(most_solids, solids), max(most_edges, edges)
     candidates.near_starts[belt + 1] = near
     return most_solids, most_edges
+
+
+@compiled
+def count_section_contacts(belts: BeltArrays, candidates: Candidates) -> int:
+    """Most contacts that sections of belts can have with what is near them."""
+    most = 0
+    for near in range(min(candidates.near_starts[len(candidates.near_starts) - 1], len(candidates.near))):
+        points = belts.point_counts[belts.kinds[candidates.near[near]]]
+        most += points * min(candidates.solid_counts[near], MAX_SOLIDS_PER_POINT)
+        if candidates.edge_counts[near] > 0:
+            most += 2 * MAX_EDGES
+    return most

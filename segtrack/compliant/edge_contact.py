@@ -17,7 +17,6 @@ from segtrack.ground.broadphase import (
     take_edge_over,
 )
 from segtrack.ground.contact_laws import ContactParameters
-from segtrack.ground.contact_loads import VehicleLoads, add_belt_contact, add_contact
 from segtrack.ground.implicit_contact import edge_end_load
 from segtrack.ground.kernels import compiled
 from segtrack.ground.pack import Ground
@@ -44,7 +43,7 @@ def report_contact(
     report: NDArray[np.float64],
     index: int,
     place: Vector,
-    force: Vector,
+    normal: Vector,
     normal_force: float,
     along: Vector,
     velocity: Vector,
@@ -55,13 +54,11 @@ def report_contact(
 ) -> None:
     """Write a contact that carries anything into row `index` of a report, if it has rows.
 
-    The force of a step is implicit: it gives the direction of the normal force, whose size is that of now. A
-    contact that comes apart in the step has none, and is reported with friction alone.
+    The normal force of a step is implicit: `normal` gives its direction, its size is that of now.
     """
     if len(report) == 0 or normal_force == 0.0:
         return
     out = report[index]
-    normal = (force[0] - along[0], force[1] - along[1], force[2] - along[2])
     predicted = math.sqrt(dot(normal, normal))
     scale = normal_force / predicted if predicted > 0.0 else 0.0
     for k in range(3):
@@ -99,7 +96,8 @@ def add_edges(
     lever: Vector,
     bend: Vector,
     history: ContactHistory,
-    loads: VehicleLoads,
+    contacts: NDArray[np.float64],
+    contact_count: NDArray[np.int32],
     link: int,
     belt: int,
     report: NDArray[np.float64],
@@ -109,7 +107,7 @@ def add_edges(
     gravity: Vector,
     step: float,
 ) -> int:
-    """Add what the edges near a part do to it in a step to the loads, and advance their contacts to now.
+    """Write the contacts of the edges near a part in a step; they are advanced to now.
 
     Args:
         ground: The ground.
@@ -133,9 +131,10 @@ def add_edges(
         lever: From the link's centre to the part's origin, in the world [m].
         bend: Angular velocity of the part over its link, per belt speed, in the world [rad/m].
         history: Contact memory of the vehicle.
-        loads: Loads of the vehicle.
-        link: Index of the link there.
-        belt: Index of the belt there, or `NONE` for a part that moves with its link.
+        contacts: Contacts of the vehicle (n, `active_contacts.WIDTH`), written behind those that are there.
+        contact_count: Number of them (1,).
+        link: Index of the link.
+        belt: Index of the belt, or `NONE` for a part that moves with its link.
         report: Report as in `add_belt_contacts`.
         first_row: Row there of the first end of the first slot.
         group: Group by which the report names the belt, or the hull.
@@ -175,8 +174,11 @@ def add_edges(
                 place = point_between(begin, end, stop if tip else start)
                 arm = along_axes(x, y, z, place)
                 here = sum_of(moving, cross(spin, arm))
+                own, along_belt = sum_of(lever, arm), (0.0, 0.0, 0.0)
+                if belt != NONE:
+                    along_belt = sum_of(x, cross(bend, arm))
                 depth = offset - dot(place, normal)
-                force, added, shear, along, push = edge_end_load(
+                pressing, shear, along, push = edge_end_load(
                     law,
                     row(shears, tip),
                     depth,
@@ -189,14 +191,13 @@ def add_edges(
                     known,
                     step,
                     horizon_of(report, step),
+                    contacts,
+                    contact_count,
+                    (link, belt, own, along_belt),
                 )
                 shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
-                own = sum_of(lever, arm)
-                add_contact(loads, link, own, force, added)
-                if belt != NONE:
-                    add_belt_contact(loads, belt, sum_of(x, cross(bend, arm)), own, force, added)
                 index, point = first_row + 2 * (slot - first_slot) + tip, sum_of(base, arm)
-                report_contact(report, index, point, force, push, along, here, depth, 0.0, group, part)
+                report_contact(report, index, point, pressing, push, along, here, depth, 0.0, group, part)
     forget_lost_edges(history, first_slot, slot_count, touched)
     return entered
 

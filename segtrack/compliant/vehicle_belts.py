@@ -24,7 +24,7 @@ from segtrack.compliant.memory import (
     save_sections,
 )
 from segtrack.compliant.reading import GrouserReading
-from segtrack.ground.broadphase import MAX_EDGES
+from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT
 from segtrack.ground.contact_loads import allocate_loads
 from segtrack.ground.equations import ROOT, allocate_equations
 from segtrack.ground.functions import exponential
@@ -32,8 +32,8 @@ from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, NetWrench, ParentFrames, Reaction
 from segtrack.ground.rounding import rounded
 
-_SOLIDS, _EDGES = 8, 16
-"""Room for what is near one section, at first."""
+_SOLIDS, _EDGES, _CONTACTS = 8, 16, 64
+"""Room for what is near one section, and for contacts, at first."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,11 @@ class VehicleBelts:
             allocate_equations(ROOT + count),
             np.zeros(3),
             np.zeros(count),
-            np.zeros(4, dtype=np.intp),
+            np.zeros(5, dtype=np.intp),
+            *np.zeros((2, count, 3)),
+            np.zeros(count),
         )
-        self._candidates = self._allocate(_SOLIDS, _EDGES)
+        self._candidates = self._allocate(_SOLIDS, _EDGES, _CONTACTS)
         self._report = np.zeros((0, REPORT))
         self._ground = pack_ground(())
 
@@ -136,12 +138,14 @@ class VehicleBelts:
                 count,
                 exponential(-damping_rate * sub_step),
             )
-            _, outcome, solids, edges = self._work.outcome.tolist()
+            _, outcome, solids, edges, contacts = self._work.outcome.tolist()
             if outcome != CROWDED:
                 return self._work.coupling
             room = self._candidates
             self._candidates = self._allocate(
-                max(2 * solids, room.solids.shape[1]), max(2 * edges, room.edges.shape[1])
+                max(2 * solids, room.solids.shape[1]),
+                max(2 * edges, room.edges.shape[1]),
+                max(2 * contacts, len(room.contacts)),
             )
 
     def place(self, belt: int) -> None:
@@ -160,7 +164,8 @@ class VehicleBelts:
         """Contacts of one belt with the ground, where the parent frames are now; nothing is changed."""
         report = np.zeros((self._sections * (self._points + 2 * MAX_EDGES), REPORT))
         work = self._work._replace(parents=parents)
-        near = self._allocate(len(self._ground.bounds), len(self._ground.edges))
+        most = len(report) * MAX_SOLIDS_PER_POINT
+        near = self._allocate(len(self._ground.bounds), len(self._ground.edges), most)
         memory = allocate_belt_memory(self._sections, self._points, self._sections)
         copy_memory(memory, self._memory)
         read_belts(self._ground, self.arrays, self.motion, near, memory, work, report)
@@ -192,8 +197,8 @@ class VehicleBelts:
         """Let what is near be looked for anew before the next sub-step."""
         self.motion.slack[0] = 0.0
 
-    def _allocate(self, solids: int, edges: int) -> Candidates:
-        room, segments = Room(self._sections, solids, edges), len(self.arrays.segments)
+    def _allocate(self, solids: int, edges: int, contacts: int) -> Candidates:
+        room, segments = Room(self._sections, solids, edges, contacts), len(self.arrays.segments)
         return Candidates(
             *(array[0] for array in allocate_candidates(1, room, 0, len(self.designs), segments))
         )

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from segtrack.errors import InvalidValueError, finite
 from segtrack.ground.functions import exponential, power
 from segtrack.ground.kernels import compiled, inlined
-from segtrack.ground.vectors import Vector, dot, without_share
+from segtrack.ground.vectors import Vector, dot, scaled, without_share
 from segtrack.terrain.soil import SoilConstants
 
 
@@ -149,6 +149,44 @@ def advance_shear(
 
 
 @inlined
+def holding_force(
+    shear: Vector, side: float, less: float, across: Vector, slip: Vector, stiffness: float, resistance: float
+) -> Vector:
+    """Force along a surface that would hold a contact [N].
+
+    Args:
+        shear: Shear displacement [m], as `advance_shear` returns it.
+        side: Its component across the track [m].
+        less: 1 - r^2 [-].
+        across: Direction across the track along the surface.
+        slip: Velocity along the surface [m/s].
+        stiffness: Along the track [N/m].
+        resistance: Loss of force per velocity, along the track [N s/m].
+    """
+    x, y, z = shear
+    held = less * (stiffness * side + resistance * dot(slip, across))
+    return (
+        held * across[0] - stiffness * x - resistance * slip[0],
+        held * across[1] - stiffness * y - resistance * slip[1],
+        held * across[2] - stiffness * z - resistance * slip[2],
+    )
+
+
+@compiled
+def friction_size(force: Vector, across: Vector, less: float) -> float:
+    """Size of a force along a surface, measured by the axis of friction's ellipse along the track [N]."""
+    side = dot(force, across) if less != 0.0 else 0.0
+    return math.sqrt(dot(force, force) + side * side * less / (1 - less))
+
+
+@compiled
+def friction_cut(force: Vector, across: Vector, less: float, limit: float) -> float:
+    """Factor that brings a force [N] within the ellipse of friction, at most 1 [-]."""
+    size = friction_size(force, across, less)
+    return limit / size if size > limit else 1.0
+
+
+@inlined
 def rigid_friction(
     shear: Vector,
     normal: Vector,
@@ -177,18 +215,8 @@ def rigid_friction(
     k, c = weight * law.tangential_stiffness, weight * law.tangential_damping
     ratio = law.lateral_ratio
     (x, y, z), side, less, across = advance_shear(shear, normal, lateral, slip, limit, k, ratio, step)
-    pull = less * (k * side + c * dot(slip, across))
-    fx = pull * across[0] - k * x - c * slip[0]
-    fy = pull * across[1] - k * y - c * slip[1]
-    fz = pull * across[2] - k * z - c * slip[2]
-    size = fx * fx + fy * fy + fz * fz
-    if less != 0.0:
-        side = fx * across[0] + fy * across[1] + fz * across[2]
-        size += side * side * less / (ratio * ratio)
-    if size > limit * limit:
-        cut = limit / math.sqrt(size)
-        fx, fy, fz = cut * fx, cut * fy, cut * fz
-    return (x, y, z), (fx, fy, fz)
+    holding = holding_force((x, y, z), side, less, across, slip, k, c)
+    return (x, y, z), scaled(holding, friction_cut(holding, across, less, limit))
 
 
 @compiled

@@ -64,6 +64,17 @@ def clear_loads(loads: VehicleLoads) -> None:
 
 
 @compiled
+def begin_loads(loads: VehicleLoads, given: VehicleLoads) -> None:
+    """Let forces on links and belts be those given, and no contact act."""
+    clear_loads(loads)
+    for link in range(len(loads.forces)):
+        for k in range(3):
+            loads.forces[link, k], loads.torques[link, k] = given.forces[link, k], given.torques[link, k]
+    for t in range(len(loads.pulls)):
+        loads.pulls[t] = given.pulls[t]
+
+
+@compiled
 def times_symmetric(m: Symmetric, a: Vector) -> Vector:
     """The product of a symmetric matrix and a vector."""
     return (

@@ -7,21 +7,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.ground.active_contacts import write_contact
 from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, ContactHistory, find_slot
-from segtrack.ground.contact_laws import ContactParameters, soil_pressure, soil_shear
-from segtrack.ground.implicit_laws import (
-    Symmetric,
-    contact_mass,
-    friction_load,
-    isotropic_and_along,
-    normal_load,
-    rebound_speed,
-    sum_symmetric,
-)
+from segtrack.ground.contact_laws import ContactParameters, friction_cut, soil_pressure, soil_shear
+from segtrack.ground.implicit_laws import friction_load, normal_load, rebound_speed
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import RIGID, Ground
 from segtrack.ground.point_contact import penetration_depth_grid, soil_between, soil_row
-from segtrack.ground.vectors import Vector, cross, dot, row, sum_of, without_share
+from segtrack.ground.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
 from segtrack.terrain.soil import SoilConstants
 
 _FACING = 0.75
@@ -55,8 +48,65 @@ def nearest_face(
 
 
 @inlined
-def soil_load(
-    ground: Ground,
+def rigid_contact(
+    shear: Vector,
+    normal: Vector,
+    lateral: Vector,
+    slip: Vector,
+    friction: float,
+    pressing: tuple[float, float, bool, float],
+    law: ContactParameters,
+    weight: float,
+    step: float,
+    horizon: float,
+    contacts: NDArray[np.float64],
+    contact_count: NDArray[np.int32],
+    part: tuple[int, int, Vector, Vector],
+) -> tuple[Vector, Vector, float]:
+    """Write a contact with rigid ground in a step; one that has no normal force yet has no friction.
+
+    Args:
+        shear: Shear displacement before the last step's motion, in the world [m].
+        normal: Normal of the surface, out of the ground.
+        lateral: Direction across the track, in the world.
+        slip: Velocity along the surface [m/s].
+        friction: Coefficient between part and ground [-].
+        pressing: `normal_load` of the contact.
+        law: Contact parameters of the part.
+        weight: Fraction of the law's stiffness and damping that the contact has.
+        step: Duration [s].
+        horizon: Time that friction is predicted for [s]: that of the step, or 0 for the friction of now.
+        contacts: Contacts of the vehicle (n, `active_contacts.WIDTH`), written behind those that are there.
+        contact_count: Number of them (1,).
+        part: Link and belt, see `write_contact`.
+
+    Returns:
+        Shear displacement now [m], force along the surface [N], and normal force now [N].
+    """
+    still = (0.0, 0.0, 0.0)
+    force, resistance, acts, now = pressing
+    limit, moved, holding, grip, across, less = friction * now, still, still, 0.0, still, 0.0
+    if now > 0.0:
+        moved, holding, grip, across, less = friction_load(
+            shear, normal, lateral, slip, limit, law, weight, step, horizon
+        )
+    write_contact(
+        contacts,
+        contact_count,
+        part,
+        normal,
+        across,
+        less,
+        (force, resistance, acts),
+        (holding, grip),
+        (friction, 0.0, limit),
+        (still, 0.0),
+    )
+    return moved, scaled(holding, friction_cut(holding, across, less, limit)), now
+
+
+@inlined
+def soil_contact(
     law: ContactParameters,
     history: ContactHistory,
     slot: int,
@@ -69,20 +119,25 @@ def soil_load(
     side: float,
     weight: float,
     step: float,
-) -> tuple[Vector, Symmetric, Vector, float]:
-    """Load of soil on a point in a step, and of its shear; see `point_load` for what is returned."""
+    contacts: NDArray[np.float64],
+    contact_count: NDArray[np.int32],
+    part: tuple[int, int, Vector, Vector],
+) -> tuple[Vector, float]:
+    """Write the contact of a point with soil in a step; its shear is advanced to now.
+
+    Returns:
+        Force along the surface now [N] and normal force now [N]; nothing where soil does not reach the point.
+    """
     steepest = weight * law.stiffness / area
     pressure, slope = soil_pressure(soil, side, depth, history.sinkages[slot], steepest)
     history.sinkages[slot] = max(depth, history.sinkages[slot])
     if pressure == 0.0:
-        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
+        return (0.0, 0.0, 0.0), 0.0
     # A first loading is steeper than its secant by the exponent; `soil_pressure` keeps that below `steepest`.
     stiffness = slope * area * max(1.0, soil.sinkage_exponent)
     damping = max(weight * law.damping * slope / steepest, stiffness * step)
     now = max(0.0, pressure * area - damping * rising)
     force, resistance = pressure * area - (damping + step * stiffness) * rising, damping + step * stiffness
-    if force <= 0.0:
-        force = resistance = 0.0
     undamped = ContactParameters(law.friction, law.stiffness, 0.0, law.tangential_stiffness, 0.0)
     shear, along = soil_shear(
         row(history.shear_displacements, slot), normal, slip, pressure, area, soil, undamped, weight, step
@@ -92,10 +147,21 @@ def soil_load(
     strength = (soil.cohesion + pressure * soil.friction) * area
     shearing = strength / max(soil.shear_deformation_modulus, strength / (weight * law.tangential_stiffness))
     grip = shearing * max(law.tangential_damping / law.tangential_stiffness, step)
-    along = without_share(along, grip, slip)
-    load = without_share(without_share(along, step * shearing, slip), -force, normal)
-    added = step * (grip + soil.slip_damping * area + step * shearing)
-    return load, isotropic_and_along(added, step * resistance - added, normal), along, now
+    dragging = sum_of(along, scaled(shear, shearing))
+    holding = without_share(scaled(shear, -shearing), grip + step * shearing, slip)
+    write_contact(
+        contacts,
+        contact_count,
+        part,
+        normal,
+        (0.0, 0.0, 0.0),
+        0.0,
+        (force, resistance, force > 0.0),
+        (holding, grip + step * shearing),
+        (soil.friction, soil.cohesion * area, strength),
+        (dragging, soil.slip_damping * area),
+    )
+    return without_share(along, grip, slip), now
 
 
 @inlined
@@ -120,8 +186,11 @@ def point_load(
     ahead: float,
     step: float,
     horizon: float,
-) -> tuple[Vector, Symmetric, bool, Vector, float, float, float]:
-    """Load of the ground on one point in a step; its contacts are advanced to now.
+    contacts: NDArray[np.float64],
+    contact_count: NDArray[np.int32],
+    part: tuple[int, int, Vector, Vector],
+) -> tuple[Vector, Vector, float, float, float]:
+    """Write the contacts of the ground with one point in a step; they are advanced to now.
 
     Args:
         ground: The ground.
@@ -146,15 +215,16 @@ def point_load(
         ahead: Distance that no point moves further than in the step [m].
         step: Duration [s].
         horizon: Time that friction is predicted for [s]: that of the step, or 0 for the friction of now.
+        contacts: Contacts of the vehicle (n, `active_contacts.WIDTH`), written behind those that are there.
+        contact_count: Number of them (1,).
+        part: Link and belt of the point, see `write_contact`.
 
     Returns:
-        Force predicted for the step's end [N], what the contacts add to the mass [kg], whether there is any
-        contact, force along surfaces [N], and of now: sum of the normal forces [N], greatest depth [m] and
-        greatest pressure [Pa].
+        Normal forces predicted for the step's end, and force along surfaces now, in the world [N]; sum of the
+        normal forces [N], greatest depth [m] and greatest pressure [Pa] of now.
     """
     convex = len(ground.planes)
-    total, added = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    drag, push, deepest, highest, acts = (0.0, 0.0, 0.0), 0.0, 0.0, 0.0, False
+    normals, drag, push, deepest, highest = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0, 0.0
     first, touched = point_index * MAX_SOLIDS_PER_POINT, 0
     solid_ids, shears = history.solid_ids, history.shear_displacements
     for near in range(count):
@@ -184,39 +254,50 @@ def point_load(
         slip = without_share(velocity, rising, normal)
         if soil == RIGID:
             rebound, falling = rebound_speed(law, known, rising), step * dot(gravity, normal)
-            force, resistance, now = normal_load(law, weight, depth, rising, falling, rebound, step)
-            grip, across = 0.0, (0.0, 0.0, 0.0)
-            total = without_share(total, -force, normal)
-            if now > 0.0:
-                shear, along, grip, across = friction_load(
-                    row(shears, slot),
-                    normal,
-                    lateral,
-                    slip,
-                    law.friction * ground.friction[solid] * now,
-                    law,
-                    weight,
-                    step,
-                    horizon,
-                )
-                shears[slot, 0], shears[slot, 1], shears[slot, 2] = shear
-                total, drag = sum_of(total, along), sum_of(drag, along)
-            else:
-                shears[slot, 0], shears[slot, 1], shears[slot, 2] = 0.0, 0.0, 0.0
-            added = sum_symmetric(added, contact_mass(resistance, grip, normal, across, law))
+            pressing = normal_load(law, weight, depth, rising, falling, rebound, step)
+            shear, along, now = rigid_contact(
+                row(shears, slot),
+                normal,
+                lateral,
+                slip,
+                law.friction * ground.friction[solid],
+                pressing,
+                law,
+                weight,
+                step,
+                horizon,
+                contacts,
+                contact_count,
+                part,
+            )
+            shears[slot, 0], shears[slot, 1], shears[slot, 2] = shear
+            normals, drag = without_share(normals, -pressing[0], normal), sum_of(drag, along)
         else:
             there = soil_row(ground.soils, soil) if solid < convex else soil_between(ground, corners)
-            load, matrix, along, now = soil_load(
-                ground, law, history, slot, there, depth, rising, slip, normal, area, side, weight, step
+            along, now = soil_contact(
+                law,
+                history,
+                slot,
+                there,
+                depth,
+                rising,
+                slip,
+                normal,
+                area,
+                side,
+                weight,
+                step,
+                contacts,
+                contact_count,
+                part,
             )
-            total, added, drag = sum_of(total, load), sum_symmetric(added, matrix), sum_of(drag, along)
-        acts = True
+            normals, drag = without_share(normals, -now, normal), sum_of(drag, along)
         push += now
         deepest, highest = max(deepest, depth), max(highest, now / area)
     for slot in range(MAX_SOLIDS_PER_POINT):
         if solid_ids[first + slot] != NONE and not touched & (1 << slot):
             solid_ids[first + slot] = NONE
-    return total, added, acts, drag, push, deepest, highest
+    return normals, drag, push, deepest, highest
 
 
 @compiled
@@ -233,8 +314,11 @@ def edge_end_load(
     known: bool,
     step: float,
     horizon: float,
-) -> tuple[Vector, Symmetric, Vector, Vector, float]:
-    """Load of one end of an edge's stretch, in a step, on the part that it has entered.
+    contacts: NDArray[np.float64],
+    contact_count: NDArray[np.int32],
+    part: tuple[int, int, Vector, Vector],
+) -> tuple[Vector, Vector, Vector, float]:
+    """Write the contact of one end of an edge's stretch, in a step, with the part that it has entered.
 
     Args:
         law: Contact parameters of the part.
@@ -249,17 +333,31 @@ def edge_end_load(
         known: True if there was contact before.
         step: Duration [s].
         horizon: Time that friction is predicted for [s]: that of the step, or 0 for the friction of now.
+        contacts: Contacts of the vehicle (n, `active_contacts.WIDTH`), written behind those that are there.
+        contact_count: Number of them (1,).
+        part: Link and belt, see `write_contact`.
 
     Returns:
-        Force on the part predicted for the step's end [N], what the contact adds to the mass [kg], the shear
-        displacement now [m], the force along the face [N], and that along the normal now [N].
+        Normal force predicted for the step's end in the world [N], shear displacement now [m], force along
+        the face [N], and that along the normal now [N].
     """
     rising = dot(velocity, inwards)
     rebound = rebound_speed(law, known, rising)
-    force, resistance, now = normal_load(law, weight, depth, rising, falling, rebound, step)
+    pressing = normal_load(law, weight, depth, rising, falling, rebound, step)
     slip = without_share(velocity, rising, inwards)
-    shear, along, grip, across = friction_load(
-        shear, inwards, lateral, slip, friction * now, law, weight, step, horizon
+    moved, along, now = rigid_contact(
+        shear,
+        inwards,
+        lateral,
+        slip,
+        friction,
+        pressing,
+        law,
+        weight,
+        step,
+        horizon,
+        contacts,
+        contact_count,
+        part,
     )
-    added = contact_mass(resistance, grip, inwards, across, law)
-    return without_share(along, -force, inwards), added, shear, along, now
+    return scaled(inwards, pressing[0]), moved, along, now

@@ -7,12 +7,13 @@ the end of a step h with the velocity of its beginning, and its change with that
 
     N = k (d - h v_n) - c v_n              normal force
     s = k (e + h v_t) + c v_t              e: elastic shear displacement, cut where k |e| reaches mu N_now
-    q = min(1, mu N_now / |s|)             N_now = max(0, k d + c min(-v_n, d / h)): the last step's force
-    F = N n - q s
+    F = N n - q s                          N_now = max(0, k d + c min(-v_n, d / h)): the last step's force
     D = h (c + h k) (n n^T + q (1 - n n^T))
 
-The secant q of friction stands along the slip, too: with the tangent, which is nothing there, steps of 4 ms
-diverge. The part along n counts where the normal force would be positive at the end of a step of free fall. A
+The secant q, which cuts friction where it reaches mu N at the step's end, and whether the part along n acts,
+are `active_contacts`'. The secant stands along the slip, too: with the tangent, which is nothing there, steps
+of 4 ms diverge. Before the step is solved, the part along n acts where the normal force would be positive at
+the end of a step of free fall. A
 point that has not touched yet counts from d < 0 on, with N = (c + h k) (d / h - v_n): it is slowed down to
 where it just touches. The damping is at least k h, so that what was driven in by an impact leaves no faster
 than d / (2 h). With a restitution a new contact has its speed after the impact at the end of the step in
@@ -21,11 +22,9 @@ which it begins, and no friction in that step.
 
 from __future__ import annotations
 
-import math
-
-from segtrack.ground.contact_laws import ContactParameters, advance_shear
+from segtrack.ground.contact_laws import ContactParameters, advance_shear, holding_force
 from segtrack.ground.kernels import compiled, inlined
-from segtrack.ground.vectors import Vector, dot
+from segtrack.ground.vectors import Vector
 
 Symmetric = tuple[float, float, float, float, float, float]
 """A symmetric matrix (3, 3): xx, yy, zz, xy, yz, zx."""
@@ -73,7 +72,7 @@ def normal_load(
     falling: float,
     rebound: float,
     step: float,
-) -> tuple[float, float, float]:
+) -> tuple[float, float, bool, float]:
     """Normal force of a contact in a step.
 
     Args:
@@ -86,14 +85,14 @@ def normal_load(
         step: Duration [s].
 
     Returns:
-        Force predicted for the step's end [N], what the contact adds to the mass along its normal [kg], both
-        0 for one that does not act, and force now [N].
+        Force predicted for the step's end with the velocity of now [N], its loss per velocity [N s/m],
+        whether it would act after a step of free fall, and force now [N].
     """
     stiffness, damping = weight * law.stiffness, weight * damping_of(law, step)
     resistance = damping + step * stiffness
     if rebound >= 0.0:
         resistance *= _RESOLUTION
-        return resistance * (rebound - rising), step * resistance, 0.0
+        return resistance * (rebound - rising), resistance, True, 0.0
     if depth < 0.0:
         force, now = resistance * (depth / step - rising), 0.0
     else:
@@ -101,9 +100,7 @@ def normal_load(
         # A contact that has begun within the last step was only slowed down over what it has entered.
         entering = min(-rising, depth / step) if step > 0.0 else -rising
         now = max(0.0, stiffness * depth + damping * entering)
-    if force - resistance * falling <= 0.0:
-        return 0.0, 0.0, now
-    return force, step * resistance, now
+    return force, resistance, force - resistance * falling > 0.0, now
 
 
 @compiled
@@ -131,8 +128,8 @@ def friction_load(
     weight: float,
     step: float,
     horizon: float,
-) -> tuple[Vector, Vector, float, Vector]:
-    """Friction of a contact with rigid ground in a step; its shear displacement is advanced to now.
+) -> tuple[Vector, Vector, float, Vector, float]:
+    """Friction that would hold a contact with rigid ground; its shear displacement is advanced to now.
 
     Args:
         shear: Shear displacement at the step's beginning, before the last one's motion, in the world [m].
@@ -146,8 +143,8 @@ def friction_load(
         horizon: Time that the force is predicted for [s]: that of the step, or 0 for the force of now.
 
     Returns:
-        Shear displacement now [m], force predicted [N], in the world, mass that the contact adds along the
-        surface [kg], and the direction across the track along it; nothing where the ellipse is a circle.
+        Shear displacement now [m] and -s [N], in the world, the loss of that force per velocity [N s/m], the
+        direction across the track along the surface, nothing where the ellipse is a circle, and 1 - r^2 [-].
     """
     k = weight * law.tangential_stiffness
     c = weight * max(law.tangential_damping, law.tangential_stiffness * step)
@@ -155,39 +152,25 @@ def friction_load(
         shear, normal, lateral, slip, limit, k, law.lateral_ratio, step
     )
     resistance = c + horizon * k
-    held = less * (k * side + resistance * dot(slip, across))
-    fx = held * across[0] - k * x - resistance * slip[0]
-    fy = held * across[1] - k * y - resistance * slip[1]
-    fz = held * across[2] - k * z - resistance * slip[2]
-    q = friction_cut(fx, fy, fz, across, less, limit)
-    return (x, y, z), (q * fx, q * fy, q * fz), q * step * resistance, across
+    holding = holding_force((x, y, z), side, less, across, slip, k, resistance)
+    return (x, y, z), holding, resistance, across, less
 
 
 @compiled
 def contact_mass(
-    resistance: float, grip: float, normal: Vector, across: Vector, law: ContactParameters
+    resistance: float, grip: float, drag: float, normal: Vector, across: Vector, less: float
 ) -> Symmetric:
     """Mass that a contact adds (3, 3) [kg].
 
     Args:
         resistance: Along the normal [kg].
-        grip: Along the surface and the track [kg].
+        grip: Along the surface and the track, of friction [kg].
+        drag: Along the surface, of a viscous force [kg].
         normal: Normal of the surface.
         across: Direction across the track, along the surface.
-        law: Contact parameters.
+        less: 1 - r^2 with the ratio r of friction across the track and along it [-].
     """
-    added = isotropic_and_along(grip, resistance - grip, normal)
-    if law.lateral_ratio != 1.0:
-        less = 1 - law.lateral_ratio * law.lateral_ratio
+    added = isotropic_and_along(grip + drag, resistance - grip - drag, normal)
+    if less != 0.0:
         added = sum_symmetric(added, isotropic_and_along(0.0, -less * grip, across))
     return added
-
-
-@compiled
-def friction_cut(x: float, y: float, z: float, across: Vector, less: float, limit: float) -> float:
-    """Factor that brings a force (x, y, z) [N] within the ellipse of friction, at most 1 [-]."""
-    size = x * x + y * y + z * z
-    if less != 0.0:
-        side = x * across[0] + y * across[1] + z * across[2]
-        size += side * side * less / (1 - less)
-    return limit / math.sqrt(size) if size > limit * limit else 1.0

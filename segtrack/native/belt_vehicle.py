@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt import check_ground
-from segtrack.compliant.candidates import Candidates, Room
+from segtrack.compliant.candidates import Candidates, Room, room_of
 from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.memory import BeltMemory, allocate_belt_memory, copy_memory, forget_all
 from segtrack.compliant.reading import GrouserReading
 from segtrack.description import VehicleDescription
-from segtrack.ground.broadphase import MAX_EDGES, ContactHistory
+from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, ContactHistory
 from segtrack.ground.pack import Ground
 from segtrack.ground.tuples import Packed, overwrite
 from segtrack.ground.vectors import Vector
@@ -181,7 +181,7 @@ class BeltVehicle(NativeVehicle):
         overwrite((*self.state, *self._history, *self._own), (*saved.state, *saved.history, *saved.own))
         places = saved.memory.sections.shape[1]
         if places > self._memory.sections.shape[1]:
-            room = Room(places, self._candidates.solids.shape[2], self._candidates.edges.shape[2])
+            room = room_of(self._candidates)._replace(sections=places)
             self._packed = None
             self._candidates, self._memory = self._allocate(room), self._allocate_memory(places)
         copy_memory(self._memory, saved.memory)
@@ -193,7 +193,8 @@ class BeltVehicle(NativeVehicle):
         Contacts are found anew, with what they remember. Their forces are those that the last step exerted.
         """
         if self._reading is None:
-            room = Room(self._sections, len(self._ground.bounds), len(self._ground.edges))
+            most = self._rows * MAX_SOLIDS_PER_POINT
+            room = Room(self._sections, len(self._ground.bounds), len(self._ground.edges), most)
             done, outcome = np.zeros_like(self.done), np.zeros_like(self._outcome)
             changing = self.state.copy(), self._history.copy(), self._allocate_memory(self._sections)
             self._reading = self._pack(*changing, self._allocate(room), done, outcome)

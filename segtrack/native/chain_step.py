@@ -6,8 +6,8 @@ what is near, and each drive for what it aims at; in a sub-step, in order:
 1. loads on shoes, wheels and the links that carry them, and new velocities of shoes and wheels
    (`chain.track_step.load_track`);
 2. forces of the ground on the hull (`hull`), and the user's push;
-3. equations of root and joints (`dynamics.gather_equations`), their velocity changes, servos and stops
-   included (`solve.solve_velocities`), and their places with the new velocities (`kinematics`);
+3. equations of root and joints (`dynamics.gather_equations`), their velocity changes, servos, stops and
+   contacts of the hull included (`contact_solution`), and places with the new velocities (`kinematics`);
 4. speeds of sliding idlers with the links', and places of shoes and wheels with theirs
    (`chain.track_step.drift_track`).
 
@@ -40,11 +40,17 @@ from segtrack.ground.pack import Ground
 from segtrack.ground.tuples import Packed, item
 from segtrack.ground.vectors import Vector, add, arm, axis, cross, dot, offset, row, sum_of
 from segtrack.native.aim import aim_drive
-from segtrack.native.dynamics import add_force_at, gather_equations
-from segtrack.native.hull import HullArrays, add_hull_contacts, find_hull_candidates, hull_speed
-from segtrack.native.joint_loads import add_joint_loads, move_followers
+from segtrack.native.contact_solution import solve_step
+from segtrack.native.dynamics import add_force_at
+from segtrack.native.hull import (
+    HullArrays,
+    add_hull_contacts,
+    count_hull_contacts,
+    find_hull_candidates,
+    hull_speed,
+)
+from segtrack.native.joint_loads import move_followers
 from segtrack.native.kinematics import largest_speed, move, move_links, multiply, slow_down, write
-from segtrack.native.solve import solve_velocities
 from segtrack.native.step import ABSURD_SPEED, CROWDED, DONE, NOT_FINITE, TOO_FAST
 from segtrack.native.tree import (
     TreeArrays,
@@ -129,7 +135,7 @@ def advance_chains(
         tracks: Its chains, packed (`ground.tuples`), changed in place.
         failures: Filled with the shoe of each track that has failed, or -1, and why (T, 2).
         done: Steps that it has taken (1,), changed in place.
-        outcomes: Filled as in `step.advance` (1, 4).
+        outcomes: Filled as in `step.advance` (1, 5).
         gravity: Gravity in the world [m/s^2].
         step: Duration of a step [s].
         sub_steps: Into which it is divided.
@@ -157,15 +163,16 @@ def advance_chains(
                 margin = MARGIN + AHEAD * step * hull_speed(hull, tree, work, h)
             a, b = find_hull_candidates(ground, hull, h, tree, work, margin, near, history)
             solids, edges = max(solids, a), max(edges, b)
-        if solids > near.solids.shape[1] or edges > near.edges.shape[1]:
-            outcome[0], outcome[2], outcome[3] = CROWDED, solids, edges
+        contacts = count_hull_contacts(hull, near)
+        if solids > near.solids.shape[1] or edges > near.edges.shape[1] or contacts > len(near.contacts):
+            outcome[0], outcome[2], outcome[3], outcome[4] = CROWDED, solids, edges, contacts
             return
         for t in range(len(failures)):
             aim_drive(vehicle.drives, state, t, step)
             find_track_candidates(item(tracks, t), step)
             state.forces[t] = 0.0
         for sub in range(sub_steps):
-            clear_loads(work.loads)
+            clear_loads(work.given)
             for t in range(len(failures)):
                 radius = vehicle.pitch_radii[t]
                 target, limit = state.targets[t] / radius, state.limits[t] * radius
@@ -173,8 +180,8 @@ def advance_chains(
                     target, limit = 0.0, math.inf
                 track, moment = item(tracks, t), hold_contacts(sub, sub_steps, held)
                 torque = load_track(track, moment, gravity, target, limit, sub_step, decay)
-                work.loads.pulls[t] = torque / radius
-                state.forces[t] += work.loads.pulls[t] / sub_steps
+                work.given.pulls[t] = torque / radius
+                state.forces[t] += work.given.pulls[t] / sub_steps
                 _add_reaction(track, work, vehicle.mounts, vehicle.mounts.starts[t])
             if still:
                 for t in range(len(failures)):
@@ -182,15 +189,14 @@ def advance_chains(
                 continue
             slow_down(state, decay)
             ahead = sub_step * largest_speed(tree, work, vehicle.reach, 0.0, state)
+            near.contact_count[0] = 0
             add_hull_contacts(
                 ground, hull, tree, work, near, history, report, 0, len(failures), gravity, ahead, sub_step
             )
             push = row(state.push, 0)
             if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
                 add_force_at(work, 0, push, row(state.push, 1))
-            gather_equations(tree, state, work, gravity, sub_step)
-            add_joint_loads(tree, state, work, sub_step)
-            solve_velocities(tree, state, work, sub_step)
+            solve_step(tree, state, work, near, gravity, sub_step)
             move(tree, state, work, sub_step)
             move_followers(tree, state)
             move_links(tree, state, work)
@@ -200,7 +206,7 @@ def advance_chains(
                 travel = _drift(track, sub_step) * vehicle.pitch_radii[t]
                 state.travels[t] += travel
                 # A constant force does work on the mean of the speeds before and after.
-                state.energies[t] += work.loads.pulls[t] * (sub_step * state.speeds[t] + travel) / 2
+                state.energies[t] += work.given.pulls[t] * (sub_step * state.speeds[t] + travel) / 2
                 state.speeds[t] = travel / sub_step
         done[0] += 1
         for t in range(len(failures)):
@@ -244,7 +250,7 @@ def _add_reaction(track: TrackArrays, work: TreeWork, mounts: ParentMounts, firs
     for p in range(len(track.parents.positions)):
         link = mounts.links[first + p]
         add_force_at(work, link, row(track.reaction.forces, p), row(track.parents.positions, p))
-        add(work.loads.torques, link, row(track.reaction.torques, p), 1.0)
+        add(work.given.torques, link, row(track.reaction.torques, p), 1.0)
 
 
 @inlined

@@ -7,7 +7,6 @@ is what forces, and velocities of the step's beginning, do in the step. See docs
 
 from __future__ import annotations
 
-from segtrack.ground.contact_loads import add_contact
 from segtrack.ground.equations import (
     ROOT,
     add_column,
@@ -17,7 +16,7 @@ from segtrack.ground.equations import (
     write_contact_masses,
 )
 from segtrack.ground.kernels import compiled, inlined
-from segtrack.ground.vectors import Vector, axis, cross, dot, offset, row, scaled, sum_of
+from segtrack.ground.vectors import Vector, add, axis, cross, dot, offset, row, scaled, sum_of
 from segtrack.native.tree import PRISMATIC, TreeArrays, TreeWork, VehicleState
 
 
@@ -129,4 +128,5 @@ def add_force_at(work: TreeWork, link: int, force: Vector, point: Vector) -> Non
         point[1] - work.centers[link, 1],
         point[2] - work.centers[link, 2],
     )
-    add_contact(work.loads, link, lever, force, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    add(work.given.forces, link, force, 1.0)
+    add(work.given.torques, link, cross(lever, force), 1.0)

@@ -12,6 +12,7 @@ from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, list_part
 from segtrack.compliant.edge_contact import add_edges, horizon_of, report_contact
 from segtrack.ground.broadphase import (
     MAX_EDGES,
+    MAX_SOLIDS_PER_POINT,
     NONE,
     ContactHistory,
     box_in_world,
@@ -19,7 +20,6 @@ from segtrack.ground.broadphase import (
     forget_edges,
 )
 from segtrack.ground.contact_laws import ContactParameters
-from segtrack.ground.contact_loads import add_contact
 from segtrack.ground.implicit_contact import point_load
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
@@ -167,6 +167,18 @@ def find_hulls(
     return solids, edges
 
 
+@compiled
+def count_hull_contacts(hull: HullArrays, candidates: Candidates) -> int:
+    """Most contacts that hulls can have with what is near them."""
+    most = 0
+    for h in range(len(hull.links)):
+        part, points = len(candidates.near) + h, hull.point_starts[h + 1] - hull.point_starts[h]
+        most += points * min(candidates.solid_counts[part], MAX_SOLIDS_PER_POINT)
+        if candidates.edge_counts[part] > 0:
+            most += 2 * MAX_HULL_EDGES
+    return most
+
+
 @inlined
 def add_hull_contacts(
     ground: Ground,
@@ -182,14 +194,14 @@ def add_hull_contacts(
     ahead: float,
     step: float,
 ) -> None:
-    """Add what the ground does to the hulls in a step to the loads, and advance their contacts to now.
+    """Write the contacts of the ground with the hulls in a step; they are advanced to now.
 
     Args:
         ground: The ground.
         hull: The vehicle's.
         tree: The vehicle's links.
-        work: Work arrays with the links in place; the loads on them are added to.
-        candidates: Candidates of the vehicle.
+        work: Work arrays with the links in place.
+        candidates: Candidates of the vehicle, and its contacts.
         history: Contact memory of the hulls.
         report: Filled with contacts; may have no rows.
         first_row: First row of those of the hulls.
@@ -210,7 +222,7 @@ def add_hull_contacts(
         for p in range(hull.point_starts[h], hull.point_starts[h + 1]):
             point = sum_of(origin, arm(work.rotations, link, row(hull.points, p)))
             lever = (point[0] - middle[0], point[1] - middle[1], point[2] - middle[2])
-            force, added, acts, along, push, depth, pressure = point_load(
+            pressing, along, push, depth, pressure = point_load(
                 ground,
                 law,
                 history,
@@ -231,12 +243,14 @@ def add_hull_contacts(
                 near,
                 step,
                 horizon_of(report, step),
+                candidates.contacts,
+                candidates.contact_count,
+                (link, NONE, lever, (0.0, 0.0, 0.0)),
             )
-            if acts:
-                add_contact(work.loads, link, lever, force, added)
+            if len(report) > 0:
                 here = sum_of(velocity, cross(spin, lever))
                 report_contact(
-                    report, first_row + p, point, force, push, along, here, depth, pressure, group, h
+                    report, first_row + p, point, pressing, push, along, here, depth, pressure, group, h
                 )
         if candidates.edge_counts[part] == 0:
             continue
@@ -264,7 +278,8 @@ def add_hull_contacts(
             lever,
             (0.0, 0.0, 0.0),
             history,
-            work.loads,
+            candidates.contacts,
+            candidates.contact_count,
             link,
             NONE,
             report,

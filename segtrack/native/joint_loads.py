@@ -39,12 +39,31 @@ STIFF = 0.1
 
 
 @inlined
+def aim_servos(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float) -> None:
+    """Let the positions at which servos with gains aim go on for a step [s]; their paces are written."""
+    for j in range(len(tree.joint_parents)):
+        settings = tree.joints.settings
+        if settings[j, KIND] != GIVING_SERVO:
+            continue
+        position, before = state.joint_angles[j], state.joint_references[j]
+        most, value = step * tree.max_speeds[j], state.joint_commands[j, 1]
+        gained = step * value if state.joint_commands[j, 0] == 1.0 else value - before
+        after = before + min(max(gained, -most), most)
+        # No farther ahead than its largest force reaches.
+        lead = tree.max_torques[j] / settings[j, STIFFNESS]
+        after = min(max(after, position - lead), position + lead)
+        after = min(max(after, tree.joint_limits[j, 0]), tree.joint_limits[j, 1])
+        state.joint_references[j] = after
+        work.paces[j] = min(max((after - before) / step, -tree.max_speeds[j]), tree.max_speeds[j])
+
+
+@inlined
 def add_joint_loads(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float) -> None:
     """Add what springs, dampers and servos with gains do in a step to the equations.
 
     Args:
         tree: The vehicle's.
-        state: Its state; references of servos with gains move on.
+        state: Its state.
         work: Work arrays with the equations of `dynamics.gather_equations`.
         step: Duration [s].
     """
@@ -136,20 +155,11 @@ def _curve_at(joints: JointArrays, j: int, kind: int, x: float) -> tuple[float, 
 def _add_giving_servo(
     tree: TreeArrays, state: VehicleState, work: TreeWork, j: int, share: float, step: float
 ) -> None:
-    """Add a servo with gains, and let the position that it aims at go on; see the module for the share."""
+    """Add a servo with gains; see the module for the share."""
     i, settings = ROOT + j, tree.joints.settings
-    position, speed = state.joint_angles[j], state.joint_speeds[j]
-    stiffness, damping, before = settings[j, STIFFNESS], settings[j, DAMPING], state.joint_references[j]
-    most, value = step * tree.max_speeds[j], state.joint_commands[j, 1]
-    gained = step * value if state.joint_commands[j, 0] == 1.0 else value - before
-    after = before + min(max(gained, -most), most)
-    # No farther ahead than its largest force reaches.
-    lead = tree.max_torques[j] / stiffness
-    after = min(max(after, position - lead), position + lead)
-    after = min(max(after, tree.joint_limits[j, 0]), tree.joint_limits[j, 1])
-    state.joint_references[j] = after
-    pace = min(max((after - before) / step, -tree.max_speeds[j]), tree.max_speeds[j])
-    work.pushes[j] = stiffness * (after - position - share * step * speed) + damping * (pace - speed)
+    speed, stiffness, damping = state.joint_speeds[j], settings[j, STIFFNESS], settings[j, DAMPING]
+    ahead = state.joint_references[j] - state.joint_angles[j] - share * step * speed
+    work.pushes[j] = stiffness * ahead + damping * (work.paces[j] - speed)
     work.giving[j] = damping + share * step * stiffness
     work.equations.right[i] += step * work.pushes[j]
     work.equations.matrix[i, i] += step * work.giving[j]

@@ -4,11 +4,12 @@ A step of a vehicle, in order, each stage with its module:
 
 1. place links and track frames (`kinematics.move_links`);
 2. where something may have moved by more than `MARGIN`, find what is near (`compliant.candidates`, `hull`);
-3. loads of the ground on belts (`compliant.belt_contact`) and hull (`hull`), and what contacts add to the
-   masses for being taken implicitly (`ground.contact_loads`); the user's push;
+3. contacts of the ground with belts (`compliant.belt_contact`) and hull (`hull`), and the user's push;
 4. what each drive aims at (`aim.aim_drive`);
-5. equations of root, joints and belts (`dynamics.gather_equations`), and their velocity changes, limits of
-   servos and drives and stops included (`solve.solve_velocities`);
+5. contacts as they are expected to be cut at the step's end (`ground.active_contacts`), what they add to the
+   masses for being taken implicitly (`ground.contact_loads`), equations of root, joints and belts
+   (`dynamics.gather_equations`), and their velocity changes, limits of servos and drives and stops included
+   (`solve.solve_velocities`); again where contacts were beyond their limits (`contact_solution`);
 6. new velocities, then new places with these (`kinematics.move`).
 """
 
@@ -20,7 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt_contact import add_belt_contacts
-from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, find_section_candidates
+from segtrack.compliant.candidates import (
+    AHEAD,
+    MARGIN,
+    Candidates,
+    count_section_contacts,
+    find_section_candidates,
+)
 from segtrack.compliant.memory import BeltMemory, take_places
 from segtrack.ground.broadphase import MAX_EDGES, ContactHistory
 from segtrack.ground.contact_loads import clear_loads
@@ -29,11 +36,11 @@ from segtrack.ground.pack import Ground
 from segtrack.ground.tuples import Packed, item
 from segtrack.ground.vectors import Vector, axis, row
 from segtrack.native.aim import aim_drive
-from segtrack.native.dynamics import add_force_at, gather_equations
-from segtrack.native.hull import add_hull_contacts, find_hulls
-from segtrack.native.joint_loads import add_joint_loads, move_followers
+from segtrack.native.contact_solution import solve_step
+from segtrack.native.dynamics import add_force_at
+from segtrack.native.hull import add_hull_contacts, count_hull_contacts, find_hulls
+from segtrack.native.joint_loads import move_followers
 from segtrack.native.kinematics import largest_speed, move, move_links, slow_down
-from segtrack.native.solve import solve_velocities
 from segtrack.native.tree import (
     TreeWork,
     VehicleState,
@@ -129,23 +136,29 @@ def advance_vehicle(
             step,
         )
         sections = near.near_starts[len(near.near_starts) - 1]
-        solids, edges = max(solids, a), max(edges, b)
-        if sections > len(near.near) or solids > near.solids.shape[1] or edges > near.edges.shape[1]:
+        solids, edges, contacts = max(solids, a), max(edges, b), 0
+        if solids > 0 or edges > 0:
+            contacts = count_section_contacts(vehicle.belts, near) + count_hull_contacts(vehicle.hull, near)
+        if (
+            sections > len(near.near)
+            or solids > near.solids.shape[1]
+            or edges > near.edges.shape[1]
+            or contacts > len(near.contacts)
+        ):
             outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, sections, solids, edges
+            outcome[4] = contacts
             break
         if looks:
             take_places(memory, near.near, sections)
         if decay != 1.0:  # Once a step, though one without room is begun again.
             slow_down(state, decay)
             move_links(vehicle.tree, state, work)
-        gather_loads(vehicle, ground, state, history, memory, near, work, report, gravity, ahead, step)
+        gather_contacts(vehicle, ground, state, history, memory, near, work, report, gravity, ahead, step)
         if len(report) > 0:
             break
         for t in range(len(vehicle.drives)):
             aim_drive(vehicle.drives, state, t, step)
-        gather_equations(vehicle.tree, state, work, gravity, step)
-        add_joint_loads(vehicle.tree, state, work, step)
-        solve_velocities(vehicle.tree, state, work, step)
+        solve_step(vehicle.tree, state, work, near, gravity, step)
         move(vehicle.tree, state, work, step)
         move_followers(vehicle.tree, state)
         done[i] += 1
@@ -185,7 +198,7 @@ def find_vehicle_candidates(
 
 
 @inlined
-def gather_loads(
+def gather_contacts(
     vehicle: VehicleArrays,
     ground: Ground,
     state: VehicleState,
@@ -198,9 +211,10 @@ def gather_loads(
     ahead: float,
     step: float,
 ) -> None:
-    """Find what ground and user do to links and belts in a step, and advance contacts to now."""
+    """Find the contacts of a step, advance them to now, and let the user push."""
     tree, belts = vehicle.tree, vehicle.belts
-    clear_loads(work.loads)
+    clear_loads(work.given)
+    candidates.contact_count[0] = 0
     for t in range(len(belts.perimeters)):
         if candidates.near_starts[t] == candidates.near_starts[t + 1]:
             continue
@@ -221,7 +235,6 @@ def gather_loads(
             state.speeds[t],
             candidates,
             memory,
-            work.loads,
             link,
             report,
             gravity,

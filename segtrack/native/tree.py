@@ -81,6 +81,7 @@ class TreeWork(NamedTuple):
         spin_accelerations: Angular accelerations where no unknown changes, in the world (L, 3) [rad/s^2].
         axes: Axes of the joints in the world (J, 3).
         joint_points: Points on the axes, in the world (J, 3) [m].
+        paces: Speeds of the positions that servos with gains aim at (J,) [rad/s or m/s].
         pushes: Forces of servos with gains at the speeds of the step's beginning (J,) [N m or N].
         giving: Loss per change of speed (J,) [N m s/rad or N s/m]; 0 without one.
         slipping: Dry friction of joints that have slipped, in the equations (J,) [N m or N].
@@ -88,8 +89,12 @@ class TreeWork(NamedTuple):
         path_rates: Sums of the speeds of the joints up to each link, turning and sliding ones (L, 2).
         belt_origins: Belt origins of the track frames in the world (T, 3) [m].
         belt_rotations: From the track frames to the world (T, 3, 3).
+        given: Loads that do not depend on how the step is solved: the user's push, reactions of chains.
         loads: Loads on links and belts, and what contacts add to the masses.
         section_axes: Axes of a section (3, 3).
+        changes: Changes of the velocities of the links' centres in the step, in the world (L, 3) [m/s].
+        turns: Changes of the links' angular velocities in the step, in the world (L, 3) [rad/s].
+        belt_changes: Changes of the belts' speeds in the step (T,) [m/s].
         equations: Equations of root, joints and belts, in this order.
     """
 
@@ -102,6 +107,7 @@ class TreeWork(NamedTuple):
     spin_accelerations: NDArray[np.float64]
     axes: NDArray[np.float64]
     joint_points: NDArray[np.float64]
+    paces: NDArray[np.float64]
     pushes: NDArray[np.float64]
     giving: NDArray[np.float64]
     slipping: NDArray[np.float64]
@@ -109,8 +115,12 @@ class TreeWork(NamedTuple):
     path_rates: NDArray[np.float64]
     belt_origins: NDArray[np.float64]
     belt_rotations: NDArray[np.float64]
+    given: VehicleLoads
     loads: VehicleLoads
     section_axes: NDArray[np.float64]
+    changes: NDArray[np.float64]
+    turns: NDArray[np.float64]
+    belt_changes: NDArray[np.float64]
     equations: Equations
 
 
@@ -120,10 +130,11 @@ def allocate_tree_work(tree: TreeArrays) -> TreeWork:
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(TreeWork._fields, (links, 3))
     shapes |= {"rotations": (links, 3, 3), "section_axes": (3, 3)}
     shapes |= {"axes": (joints, 3), "joint_points": (joints, 3), "touching": (joints, 2)}
-    shapes |= {"pushes": (joints,), "giving": (joints,), "slipping": (joints,), "path_rates": (links, 2)}
+    shapes |= {"belt_changes": (tracks,), "paces": (joints,), "pushes": (joints,)}
+    shapes |= {"giving": (joints,), "slipping": (joints,), "path_rates": (links, 2)}
     shapes |= {"belt_origins": (tracks, 3), "belt_rotations": (tracks, 3, 3)}
     room: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
-    room["loads"] = allocate_loads(links, tracks)
+    room["given"], room["loads"] = allocate_loads(links, tracks), allocate_loads(links, tracks)
     room["equations"] = allocate_equations(ROOT + joints + len(tree.belt_masses))
     return TreeWork(**room)
 
@@ -295,4 +306,6 @@ def candidates_view(candidates: Candidates, i: int) -> Candidates:
         candidates.edges[i],
         candidates.edge_counts[i],
         candidates.near_segments[i],
+        candidates.contacts[i],
+        candidates.contact_count[i],
     )

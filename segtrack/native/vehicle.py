@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
+from segtrack.compliant.candidates import Candidates, Room, allocate_candidates, room_of
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import Frame
 from segtrack.description.joints.design import JointTree
@@ -28,8 +28,8 @@ from segtrack.native.parts import NativeFlipper, NativeJoint, NativeTrack
 from segtrack.native.step import ABSURD_SPEED, CROWDED, NOT_FINITE, TOO_FAST
 from segtrack.native.tree import TreeArrays, VehicleState, allocate_state, allocate_tree_work
 
-FIRST_ROOM = 8, 16
-"""Solids and edges near one part that there is room for, at first."""
+FIRST_ROOM = 8, 16, 64
+"""Solids and edges near one part, and contacts, that there is room for, at first."""
 NEAR = 0.3
 """Share of sections for which there is room near anything, at first [-]."""
 
@@ -82,7 +82,7 @@ class NativeVehicle(VehicleModel):
         self._history = allocate_contact_history(len(hull.points), self._hulls * HULL_PARTS, (1,))
         self._candidates = self._allocate(Room(math.ceil(NEAR * sections), *FIRST_ROOM))
         self._work = allocate_tree_work(tree)
-        self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros((1, 4), dtype=np.intp)
+        self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros((1, 5), dtype=np.intp)
         self._ground: Ground = pack_ground(())
         self._grounds = Packed.of(self._ground)
         self._packed: Packed | None = None
@@ -167,7 +167,7 @@ class NativeVehicle(VehicleModel):
     def _make_room(self) -> None:
         """Take lists of candidates that hold what is near now, and some more."""
         near, wanted = self._candidates, self._outcome[0, 1:].tolist()
-        room = Room(near.near.shape[1], near.solids.shape[2], near.edges.shape[2])
+        room = room_of(near)
         self._packed = None
         self._candidates = self._allocate(room.grown(Room(*wanted), self._sections))
         self.forget_candidates()

@@ -53,7 +53,7 @@ class Vehicles(NamedTuple):
         work: Room.
         done: Steps that each has taken of those that it is to take (N,).
         outcomes: Outcome of the last call for each, and where there is too little room, what there is: near
-            sections, and the most solids and edges near one part (N, 4).
+            sections, the most solids and edges near one part, and contacts (N, 5).
     """
 
     arrays: VehicleArrays

@@ -92,7 +92,7 @@ def climber(request):
 
 def give_places(model, count):
     """Give a vehicle room for so many sections."""
-    model._candidates, model._memory = model._allocate(Room(count, 8, 16)), model._allocate_memory(count)
+    model._candidates, model._memory = model._allocate(Room(count, 8, 16, 64)), model._allocate_memory(count)
     model._packed = None
     model.forget_candidates()
 

@@ -105,7 +105,7 @@ class BeltOnGround:
     def push(self, velocity, turning, speed, steps=1, now=True):
         """Loads on link and belt and all contacts, as of now; or loads predicted for the step's end alone."""
         sections, points = len(self.belts.kinds), self.belts.points.shape[1]
-        room = Room(sections, len(self.ground.bounds), max(len(self.ground.edges), 1))
+        room = Room(sections, len(self.ground.bounds), max(len(self.ground.edges), 1), 4096)
         of_one = allocate_candidates(1, room, 0, 1, len(self.belts.segments))
         near = Candidates(*(array[0] for array in of_one))
         find_section_candidates(

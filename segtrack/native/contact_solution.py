@@ -1,0 +1,83 @@
+"""Velocity changes of a step with its contacts, cut to their limits at its end (`active_contacts`)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.compliant.candidates import Candidates
+from segtrack.ground.active_contacts import PASSES, TOLERANCE, add_contact_loads, excess_of
+from segtrack.ground.contact_loads import begin_loads
+from segtrack.ground.equations import ROOT
+from segtrack.ground.kernels import compiled, inlined
+from segtrack.ground.vectors import Vector, cross, offset, row, scaled, sum_of
+from segtrack.native.dynamics import gather_equations
+from segtrack.native.joint_loads import add_joint_loads, aim_servos
+from segtrack.native.kinematics import write
+from segtrack.native.solve import solve_velocities
+from segtrack.native.tree import PRISMATIC, TreeArrays, TreeWork, VehicleState
+
+
+@inlined
+def solve_step(
+    tree: TreeArrays,
+    state: VehicleState,
+    work: TreeWork,
+    candidates: Candidates,
+    gravity: Vector,
+    step: float,
+) -> None:
+    """Find the changes of all velocities in a step.
+
+    What is expected at first: root and joints change as in the last step, belts come as near to what their
+    drives aim at as these can take them alone.
+
+    Args:
+        tree: The vehicle's.
+        state: Its state; forces of servos and drives are written.
+        work: Work arrays with the links in place and `given` loads; the changes are written.
+        candidates: Contacts of the step.
+        gravity: Gravity in the world [m/s^2].
+        step: Duration [s].
+    """
+    contacts, count = candidates.contacts, candidates.contact_count[0]
+    first = ROOT + len(tree.joint_parents)
+    aim_servos(tree, state, work, step)
+    _spread_changes(tree, work, state.last_changes)
+    for t in range(len(tree.belt_masses)):
+        most = step * state.limits[t] / tree.belt_masses[t]
+        work.belt_changes[t] = min(max(state.targets[t] - state.speeds[t], -most), most)
+    for n in range(PASSES):
+        begin_loads(work.loads, work.given)
+        add_contact_loads(
+            contacts, count, work.changes, work.turns, work.belt_changes, n > 0, work.loads, step
+        )
+        gather_equations(tree, state, work, gravity, step)
+        add_joint_loads(tree, state, work, step)
+        solve_velocities(tree, state, work, step)
+        if count == 0:
+            break
+        _spread_changes(tree, work, work.equations.change)
+        for t in range(len(tree.belt_masses)):
+            work.belt_changes[t] = work.equations.change[first + t]
+        if excess_of(contacts, count, work.changes, work.turns, work.belt_changes) <= TOLERANCE:
+            break
+
+
+@compiled
+def _spread_changes(tree: TreeArrays, work: TreeWork, change: NDArray[np.float64]) -> None:
+    """Write the changes of the links' velocities that go with those of root and joints (6 + J and more,)."""
+    write(work.changes, 0, (change[0], change[1], change[2]))
+    write(work.turns, 0, (change[3], change[4], change[5]))
+    for j in range(len(tree.joint_parents)):
+        link, parent, along = j + 1, tree.joint_parents[j], row(work.axes, j)
+        gained, turn = scaled(along, change[ROOT + j]), row(work.turns, parent)
+        lever = offset(work.centers, link, work.centers[parent])
+        moved = sum_of(row(work.changes, parent), cross(turn, lever))
+        if tree.joint_kinds[j] == PRISMATIC:
+            moved = sum_of(moved, gained)
+        else:
+            turn = sum_of(turn, gained)
+            moved = sum_of(moved, cross(gained, offset(work.centers, link, work.joint_points[j])))
+        write(work.changes, link, moved)
+        write(work.turns, link, turn)
