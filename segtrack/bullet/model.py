@@ -65,6 +65,24 @@ class Push(NamedTuple):
     point: tuple[float, float, float]
 
 
+class MotorAim(NamedTuple):
+    """What acts along a joint in PyBullet's next step, but for weight and contacts.
+
+    Attributes:
+        speed: Speed that its motor aims at [rad/s or m/s].
+        largest_force: Largest torque or force of the motor [N m or N].
+        load: Torque or force of springs and dampers [N m or N].
+    """
+
+    speed: float
+    largest_force: float
+    load: float
+
+
+Motor = Callable[[float, float], MotorAim]
+"""Aim of a joint's motor, given the joint's position [rad or m] and the duration of the next step [s]."""
+
+
 class BeltReading(NamedTuple):
     """A belt as it was left by the last step; the mean of its motors, where it has several.
 
@@ -176,6 +194,14 @@ class BeltGroup(ABC):
         Args:
             damping_rate: Rate at which their velocities decay besides [1/s].
             push: What a user's force does to the vehicle in that step.
+        """
+        return None
+
+    def connect(self, motors: Mapping[int, Motor]) -> None:
+        """Tell belts that PyBullet does not move what the motors of the vehicle's joints do.
+
+        Args:
+            motors: Motors by PyBullet's index of their joints.
         """
         return None
 

@@ -92,6 +92,9 @@ class BulletVehicle(VehicleModel):
             flipper.place(flippers[flipper.name])
         self._mechanism = Mechanism(client, loaded, self._reset_belts)
         self.joints = self._mechanism.joints
+        self._belts.connect(
+            {part.joint: part.motor for part in (*self.flippers, *self.joints)},
+        )
         self._view = ChainView(client, loaded.belts)
 
     @property

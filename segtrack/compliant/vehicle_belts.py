@@ -13,6 +13,7 @@ from segtrack.compliant.belt import BeltDesign, BeltMotion, check_ground, pack_b
 from segtrack.compliant.beside import CROWDED, begin_step, read_belts, run_belts
 from segtrack.compliant.beside_equations import Beside
 from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
+from segtrack.compliant.carrying_joints import CarryingJoints
 from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.memory import (
     SavedSections,
@@ -29,7 +30,7 @@ from segtrack.ground.contact_loads import allocate_loads
 from segtrack.ground.equations import ROOT, allocate_equations
 from segtrack.ground.functions import exponential
 from segtrack.ground.pack import Ground, pack_ground
-from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, NetWrench, ParentFrames, Reaction
+from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, ParentFrames, Reaction
 from segtrack.ground.rounding import rounded
 
 _SOLIDS, _EDGES, _CONTACTS = 8, 16, 64
@@ -63,8 +64,8 @@ class VehicleBelts:
         max_sub_step: Largest sub-step [s].
     """
 
-    def __init__(self, designs: Sequence[BeltDesign], max_sub_step: float) -> None:
-        """Begin at rest, on no ground."""
+    def __init__(self, designs: Sequence[BeltDesign], joints: CarryingJoints, max_sub_step: float) -> None:
+        """Begin at rest, on no ground; the joints that carry belts are moved and commanded by the engine."""
         self.designs, self.max_sub_step = tuple(designs), max_sub_step
         self.arrays = rounded(pack_belts(self.designs))
         count = len(self.designs)
@@ -79,10 +80,10 @@ class VehicleBelts:
             ParentFrames(np.full((count, 3), math.inf), np.zeros((count, 3, 3)), *np.zeros((2, count, 3))),
             Reaction(*np.zeros((2, count, 3))),
             CouplingImpulses(*np.zeros((3, count, 3))),
-            NetWrench(*np.zeros((2, 3))),
             np.zeros((3, 3)),
             allocate_loads(count, count),
-            allocate_equations(ROOT + count),
+            allocate_equations(ROOT + count + len(joints.links)),
+            joints,
             np.zeros(3),
             np.zeros(count),
             np.zeros(5, dtype=np.intp),

@@ -104,6 +104,19 @@ class VelocityChange(NamedTuple):
 
 
 @compiled
+def accumulate_impulses(
+    parents: ParentFrames, reaction: Reaction, coupling: CouplingImpulses, duration: float
+) -> None:
+    """Add a reaction times `duration` [s] to the coupling impulses."""
+    for p in range(len(parents.positions)):
+        force = row(reaction.forces, p)
+        about_point = cross(offset(parents.positions, p, coupling.points[p]), force)
+        for k in range(3):
+            coupling.impulses[p, k] += duration * force[k]
+            coupling.angular_impulses[p, k] += duration * (reaction.torques[p, k] + about_point[k])
+
+
+@compiled
 def accumulate_reaction(
     parents: ParentFrames,
     reaction: Reaction,
@@ -113,15 +126,13 @@ def accumulate_reaction(
     duration: float,
 ) -> None:
     """Add a reaction to the vehicle's net wrench and, times `duration` [s], to the coupling impulses."""
+    accumulate_impulses(parents, reaction, coupling, duration)
     for p in range(len(parents.positions)):
-        force, torque = row(reaction.forces, p), row(reaction.torques, p)
-        about_point = cross(offset(parents.positions, p, coupling.points[p]), force)
+        force = row(reaction.forces, p)
         about_center = cross(offset(parents.positions, p, vehicle.center), force)
         for k in range(3):
-            coupling.impulses[p, k] += duration * force[k]
-            coupling.angular_impulses[p, k] += duration * (torque[k] + about_point[k])
             net.force[k] += force[k]
-            net.torque[k] += torque[k] + about_center[k]
+            net.torque[k] += reaction.torques[p, k] + about_center[k]
 
 
 @compiled

@@ -7,15 +7,25 @@ touches the terrain as it is described; the vehicle's body touches it as PyBulle
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.bullet.belts.carrying_joints import BeltCarriers
 from segtrack.bullet.belts.parent_links import ParentLinks, allocate_frames, next_step
-from segtrack.bullet.model import Belt, BeltGroup, BeltReading, Push, TrackBuilder, TrackJoints, no_links
+from segtrack.bullet.model import (
+    Belt,
+    BeltGroup,
+    BeltReading,
+    Motor,
+    Push,
+    TrackBuilder,
+    TrackJoints,
+    no_links,
+)
 from segtrack.compliant.reading import GrouserReading
 from segtrack.compliant.vehicle_belts import SavedBelt, VehicleBelts
 from segtrack.description.belt_limits import MARGIN, longest_steps
@@ -117,6 +127,7 @@ class CompliantBeltGroup(BeltGroup):
         """
         self._client = client
         self._links = ParentLinks(client, body)
+        self._carriers = BeltCarriers(client, body, [b.track_joints.parent_link for b in belts])
         mounts = [self._links.mount((b.track_joints.parent_link,), b.spec.mount) for b in belts]
         self._mounts = FrameMounts(*(np.concatenate([m[i] for m in mounts]) for i in range(3)))
         self._frames = allocate_frames(len(belts))
@@ -127,7 +138,7 @@ class CompliantBeltGroup(BeltGroup):
         longest = longest_steps(links, designs, vehicle.body.fixed)
         # A flipper that its servo does not hold feels contacts once a step of PyBullet's.
         self._longest = min(MAX_TIME_STEP, longest.joint / MARGIN)
-        self.belts = VehicleBelts(designs, min(MAX_SUB_STEP, longest.vehicle))
+        self.belts = VehicleBelts(designs, self._carriers.joints, min(MAX_SUB_STEP, longest.vehicle))
         for i, belt in enumerate(belts):
             belt.join(self, i)
         self._time = 0.0
@@ -149,6 +160,7 @@ class CompliantBeltGroup(BeltGroup):
         place_frames(motions, self._mounts, self._frames)
         vehicle = self._links.compose(motions, gravity)
         self._links.feel(motions, vehicle, duration, damping_rate, push)
+        self._carriers.read(motions, self._links.masses, duration)
         coupling = self.belts.advance(self._frames, vehicle, duration, damping_rate)
         wrenches[:] = 0.0
         add_mean_wrenches(motions, self._mounts, coupling, duration, wrenches)
@@ -164,6 +176,10 @@ class CompliantBeltGroup(BeltGroup):
     def restore(self, snapshot: Any) -> None:
         """Go back to a snapshot, with the vehicle where it was."""
         self._links.restore(snapshot)
+
+    def connect(self, motors: Mapping[int, Motor]) -> None:
+        """Take the motors of joints, of which some carry belts."""
+        self._carriers.connect(motors)
 
     def put_elsewhere(self, belt: int) -> None:
         """Bring a belt to rest on its link; its contacts, and what acted on the vehicle, are forgotten."""
