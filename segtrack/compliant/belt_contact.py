@@ -56,7 +56,6 @@ def add_belt_contacts(
     memory: BeltMemory,
     link: int,
     report: NDArray[np.float64],
-    gravity: Vector,
     ahead: float,
     step: float,
 ) -> None:
@@ -81,7 +80,6 @@ def add_belt_contacts(
         link: Index of the link that carries the belt.
         report: Filled with contacts (rows, `REPORT`), points of all sections first, then ends of their edges;
             may have no rows.
-        gravity: Gravity in the world [m/s^2].
         ahead: Distance that no point moves further than in the step [m].
         step: Duration [s].
     """
@@ -141,7 +139,6 @@ def add_belt_contacts(
                 len(belts.kinds) * points + 2 * MAX_EDGES * part,
                 belt,
                 part,
-                gravity,
                 step,
             )
             if entered != NONE:
@@ -167,7 +164,6 @@ def add_belt_contacts(
                 belts.areas[kind, p],
                 belts.sides[kind, p],
                 belts.weights[kind, p] * length,
-                gravity,
                 ahead,
                 step,
                 horizon,

@@ -50,7 +50,7 @@ from segtrack.ground.parent_frames import (
     accumulate_impulses,
     drift_parents,
 )
-from segtrack.ground.vectors import Vector, axis, cross, dot, offset, row, sum_of
+from segtrack.ground.vectors import axis, cross, dot, offset, row, sum_of
 
 DONE, CROWDED = 0, 1
 """Outcomes of a call: all sub-steps taken; more is near one section than there is room for."""
@@ -160,7 +160,6 @@ def run_belts(
                 memory,
                 parents,
                 report,
-                vehicle.gravity,
                 ahead,
                 sub_step,
             )
@@ -182,7 +181,6 @@ def touch_belt(
     memory: BeltMemory,
     parents: ParentFrames,
     report: NDArray[np.float64],
-    gravity: Vector,
     ahead: float,
     sub_step: float,
 ) -> None:
@@ -206,7 +204,6 @@ def touch_belt(
         memory,
         t,
         report,
-        gravity,
         ahead,
         sub_step,
     )
@@ -262,6 +259,5 @@ def read_belts(
     """Report all contacts where the belts are, found anew and not sheared: a step of no duration."""
     find_belt_candidates(ground, belts, motion, candidates, memory, work, MARGIN)
     candidates.contact_count[0] = 0
-    still = (0.0, 0.0, 0.0)
     for t in range(len(belts.perimeters)):
-        touch_belt(ground, belts, t, motion, candidates, memory, work.parents, report, still, 0.0, 0.0)
+        touch_belt(ground, belts, t, motion, candidates, memory, work.parents, report, 0.0, 0.0)

@@ -104,7 +104,6 @@ def add_edges(
     first_row: int,
     group: int,
     part: int,
-    gravity: Vector,
     step: float,
 ) -> int:
     """Write the contacts of the edges near a part in a step; they are advanced to now.
@@ -139,7 +138,6 @@ def add_edges(
         first_row: Row there of the first end of the first slot.
         group: Group by which the report names the belt, or the hull.
         part: Index of the part.
-        gravity: Gravity in the world [m/s^2].
         step: Duration [s].
 
     Returns:
@@ -187,7 +185,6 @@ def add_edges(
                     y,
                     law.friction * ground.edge_friction[edge],
                     weight,
-                    step * dot(gravity, inwards),
                     known,
                     step,
                     horizon_of(report, step),

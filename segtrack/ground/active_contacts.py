@@ -3,12 +3,12 @@
 A contact is found with the velocities of the step's beginning (`implicit_laws`). With the change dv of the
 velocity of the part at its place, its normal force, and what friction would take to hold it, are at the end
 
-    N = N_0 - D_n dv_n         acts where N > 0
+    N = N_0 - D_n dv_n         where it is above 0
     s = s_0 - D_t dv_t         f = q s, q = min(1, (C + mu N) / |s|)
 
-Both cuts depend on the solution. So q and what acts are taken for the changes that are expected, the
-equations are solved with the secants D_n and q D_t (`add_contact_loads`). Where contacts pulled in what was
-solved, or their friction was beyond its limits, by more than `TOLERANCE` (`excess_of`), both cuts are taken
+Both cuts depend on the solution. So q and what acts are taken for the changes that are expected, and the
+equations are solved with the secants D_n and q D_t (`add_contact_loads`). Where contacts then pull, or fail to
+press, or have friction beyond its limits, by more than `TOLERANCE` (`excess_of`), q and what acts are taken
 for the changes that were solved, and the step is solved again: in the end no contact has more than friction
 times load, whatever a drive did in the step, and none holds the vehicle down.
 
@@ -19,11 +19,13 @@ cuts.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.broadphase import NONE
-from segtrack.ground.contact_laws import friction_cut, friction_size
+from segtrack.ground.contact_laws import friction_cut, friction_square
 from segtrack.ground.contact_loads import VehicleLoads, add_belt_contact, add_contact
 from segtrack.ground.implicit_laws import contact_mass
 from segtrack.ground.kernels import compiled, inlined
@@ -51,7 +53,7 @@ def write_contact(
     normal: Vector,
     across: Vector,
     less: float,
-    push: tuple[float, float, bool],
+    push: tuple[float, float],
     hold: tuple[Vector, float],
     limits: tuple[float, float, float],
     drag: tuple[Vector, float],
@@ -65,7 +67,7 @@ def write_contact(
         normal: Normal, out of what is touched.
         across: Direction across the track, along the surface; nothing where the ellipse is a circle.
         less: 1 - r^2 [-].
-        push: N_0 [N], D_n [N s/m], and whether the contact would be pressed after a step of free fall.
+        push: N_0 [N] and D_n [N s/m].
         hold: s_0 [N] and D_t [N s/m].
         limits: mu [-], C [N] and limit of now [N].
         drag: Viscous force at the velocities of the step's beginning [N], and resistance [N s/m].
@@ -76,7 +78,7 @@ def write_contact(
     for k in range(3):
         out[LEVER + k], out[ALONG_BELT + k], out[NORMAL + k] = lever[k], along[k], normal[k]
         out[ACROSS + k], out[HOLDING + k], out[DRAGGING + k] = across[k], hold[0][k], drag[0][k]
-    out[FORCE], out[RESISTANCE], out[ACTS] = push[0], push[1], 1.0 if push[2] else 0.0
+    out[FORCE], out[RESISTANCE] = push
     out[GRIP], out[FRICTION], out[STRENGTH], out[LIMIT] = hold[1], limits[0], limits[1], limits[2]
     out[DRAG] = drag[1]
 
@@ -131,20 +133,22 @@ def add_contact_loads(
         changes: Changes of the velocities of the links' centres in the world (L, 3) [m/s].
         turns: Changes of the links' angular velocities in the world (L, 3) [rad/s].
         belt_changes: Changes of the belts' speeds (T,) [m/s].
-        solved: True if the changes are solved; expected ones serve for friction alone, with its limit of now.
+        solved: True if the changes are solved; with expected ones friction has its limit of now.
         loads: Loads of the vehicle, added to.
         step: Duration [s].
     """
     for c in range(count):
         own = contacts[c]
-        link, belt, less, acts, limit = int(own[LINK]), int(own[BELT]), own[LESS], own[ACTS], own[LIMIT]
+        link, belt, less, limit = int(own[LINK]), int(own[BELT]), own[LESS], own[LIMIT]
         lever, normal, across = vector_at(own, LEVER), vector_at(own, NORMAL), vector_at(own, ACROSS)
         change = _velocity_change(own, changes, turns, belt_changes)
         rising = dot(change, normal)
+        push, acts = own[FORCE] - own[RESISTANCE] * rising, 0.0
+        if push > 0.0:
+            acts = 1.0
         if solved:
-            push = own[FORCE] - own[RESISTANCE] * rising
-            acts, limit = (1.0, own[STRENGTH] + own[FRICTION] * push) if push > 0.0 else (0.0, 0.0)
-            own[ACTS] = acts
+            limit = own[STRENGTH] + own[FRICTION] * push if push > 0.0 else 0.0
+        own[ACTS] = acts
         cut = friction_cut(_holding_at_end(own, without_share(change, rising, normal)), across, less, limit)
         own[CUT] = cut
         along = sum_of(scaled(vector_at(own, HOLDING), cut), vector_at(own, DRAGGING))
@@ -174,10 +178,10 @@ def excess_of(
         belt_changes: Changes of the belts' speeds (T,) [m/s].
 
     Returns:
-        Friction beyond its limits over the sum of the limits, or the sum of forces that pull over that of
-        those that press, whichever is larger [-].
+        Friction beyond its limits over the sum of the limits, or the sum of normal forces that act and pull,
+        or would press and do not act, over that of those that press, whichever is larger [-].
     """
-    beyond = allowed = pulled = pressed = 0.0
+    beyond = allowed = wrong = pressed = 0.0
     for c in range(count):
         own = contacts[c]
         normal, less = vector_at(own, NORMAL), own[LESS]
@@ -186,12 +190,15 @@ def excess_of(
         push, limit = own[FORCE] - own[RESISTANCE] * rising, 0.0
         if push > 0.0:
             pressed += push
+            wrong += (1.0 - own[ACTS]) * push
             limit = own[STRENGTH] + own[FRICTION] * push
             allowed += limit
         else:
-            pulled -= own[ACTS] * push
-        if own[CUT] > 0.0:
+            wrong -= own[ACTS] * push
+        cut = own[CUT]
+        if cut > 0.0:
             held = _holding_at_end(own, without_share(change, rising, normal))
-            size = own[CUT] * friction_size(held, vector_at(own, ACROSS), less)
-            beyond += max(size - limit, 0.0)
-    return max(beyond / allowed if allowed > 0.0 else beyond, pulled / pressed if pressed > 0.0 else pulled)
+            square = cut * cut * friction_square(held, vector_at(own, ACROSS), less)
+            if square > limit * limit:
+                beyond += math.sqrt(square) - limit
+    return max(beyond / allowed if allowed > 0.0 else beyond, wrong / pressed if pressed > 0.0 else wrong)

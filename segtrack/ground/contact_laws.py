@@ -173,17 +173,20 @@ def holding_force(
 
 
 @compiled
-def friction_size(force: Vector, across: Vector, less: float) -> float:
-    """Size of a force along a surface, measured by the axis of friction's ellipse along the track [N]."""
-    side = dot(force, across) if less != 0.0 else 0.0
-    return math.sqrt(dot(force, force) + side * side * less / (1 - less))
+def friction_square(force: Vector, across: Vector, less: float) -> float:
+    """Square of a force along a surface, measured by the axis of friction's ellipse along the track [N^2]."""
+    square = dot(force, force)
+    if less != 0.0:
+        side = dot(force, across)
+        square += side * side * less / (1 - less)
+    return square
 
 
 @compiled
 def friction_cut(force: Vector, across: Vector, less: float, limit: float) -> float:
     """Factor that brings a force [N] within the ellipse of friction, at most 1 [-]."""
-    size = friction_size(force, across, less)
-    return limit / size if size > limit else 1.0
+    square = friction_square(force, across, less)
+    return limit / math.sqrt(square) if square > limit * limit else 1.0
 
 
 @inlined

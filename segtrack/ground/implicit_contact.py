@@ -54,7 +54,7 @@ def rigid_contact(
     lateral: Vector,
     slip: Vector,
     friction: float,
-    pressing: tuple[float, float, bool, float],
+    pressing: tuple[float, float, float],
     law: ContactParameters,
     weight: float,
     step: float,
@@ -84,7 +84,7 @@ def rigid_contact(
         Shear displacement now [m], force along the surface [N], and normal force now [N].
     """
     still = (0.0, 0.0, 0.0)
-    force, resistance, acts, now = pressing
+    force, resistance, now = pressing
     limit, moved, holding, grip, across, less = friction * now, still, still, 0.0, still, 0.0
     if now > 0.0:
         moved, holding, grip, across, less = friction_load(
@@ -97,7 +97,7 @@ def rigid_contact(
         normal,
         across,
         less,
-        (force, resistance, acts),
+        (force, resistance),
         (holding, grip),
         (friction, 0.0, limit),
         (still, 0.0),
@@ -156,7 +156,7 @@ def soil_contact(
         normal,
         (0.0, 0.0, 0.0),
         0.0,
-        (force, resistance, force > 0.0),
+        (force, resistance),
         (holding, grip + step * shearing),
         (soil.friction, soil.cohesion * area, strength),
         (dragging, soil.slip_damping * area),
@@ -182,7 +182,6 @@ def point_load(
     area: float,
     side: float,
     weight: float,
-    gravity: Vector,
     ahead: float,
     step: float,
     horizon: float,
@@ -211,7 +210,6 @@ def point_load(
         area: Area that the point stands for, in soil [m^2].
         side: Smaller side b of the face to which it belongs, in soil [m].
         weight: Fraction of the law's stiffness and damping that the point has.
-        gravity: Gravity in the world [m/s^2].
         ahead: Distance that no point moves further than in the step [m].
         step: Duration [s].
         horizon: Time that friction is predicted for [s]: that of the step, or 0 for the friction of now.
@@ -253,8 +251,7 @@ def point_load(
         touched |= 1 << (slot - first)
         slip = without_share(velocity, rising, normal)
         if soil == RIGID:
-            rebound, falling = rebound_speed(law, known, rising), step * dot(gravity, normal)
-            pressing = normal_load(law, weight, depth, rising, falling, rebound, step)
+            pressing = normal_load(law, weight, depth, rising, rebound_speed(law, known, rising), step)
             shear, along, now = rigid_contact(
                 row(shears, slot),
                 normal,
@@ -310,7 +307,6 @@ def edge_end_load(
     lateral: Vector,
     friction: float,
     weight: float,
-    falling: float,
     known: bool,
     step: float,
     horizon: float,
@@ -329,7 +325,6 @@ def edge_end_load(
         lateral: Direction across the track, in the world.
         friction: Coefficient between part and ground [-].
         weight: Fraction of the law's stiffness and damping that the end has.
-        falling: Change of the velocity along `inwards` in a step of free fall [m/s].
         known: True if there was contact before.
         step: Duration [s].
         horizon: Time that friction is predicted for [s]: that of the step, or 0 for the friction of now.
@@ -342,8 +337,7 @@ def edge_end_load(
         the face [N], and that along the normal now [N].
     """
     rising = dot(velocity, inwards)
-    rebound = rebound_speed(law, known, rising)
-    pressing = normal_load(law, weight, depth, rising, falling, rebound, step)
+    pressing = normal_load(law, weight, depth, rising, rebound_speed(law, known, rising), step)
     slip = without_share(velocity, rising, inwards)
     moved, along, now = rigid_contact(
         shear,

@@ -12,8 +12,7 @@ the end of a step h with the velocity of its beginning, and its change with that
 
 The secant q, which cuts friction where it reaches mu N at the step's end, and whether the part along n acts,
 are `active_contacts`'. The secant stands along the slip, too: with the tangent, which is nothing there, steps
-of 4 ms diverge. Before the step is solved, the part along n acts where the normal force would be positive at
-the end of a step of free fall. A
+of 4 ms diverge. A
 point that has not touched yet counts from d < 0 on, with N = (c + h k) (d / h - v_n): it is slowed down to
 where it just touches. The damping is at least k h, so that what was driven in by an impact leaves no faster
 than d / (2 h). With a restitution a new contact has its speed after the impact at the end of the step in
@@ -69,10 +68,9 @@ def normal_load(
     weight: float,
     depth: float,
     rising: float,
-    falling: float,
     rebound: float,
     step: float,
-) -> tuple[float, float, bool, float]:
+) -> tuple[float, float, float]:
     """Normal force of a contact in a step.
 
     Args:
@@ -80,19 +78,18 @@ def normal_load(
         weight: Fraction of the law's stiffness and damping that this contact has.
         depth: Depth [m]; negative before it touches.
         rising: Velocity out of the ground [m/s].
-        falling: Change of that velocity in a step of free fall [m/s].
         rebound: Speed at which the contact rebounds in the step [m/s], or `NO_IMPACT`.
         step: Duration [s].
 
     Returns:
-        Force predicted for the step's end with the velocity of now [N], its loss per velocity [N s/m],
-        whether it would act after a step of free fall, and force now [N].
+        Force predicted for the step's end with the velocity of now, below 0 where it would pull [N], its loss
+        per velocity [N s/m], and force now [N].
     """
     stiffness, damping = weight * law.stiffness, weight * damping_of(law, step)
     resistance = damping + step * stiffness
     if rebound >= 0.0:
         resistance *= _RESOLUTION
-        return resistance * (rebound - rising), resistance, True, 0.0
+        return resistance * (rebound - rising), resistance, 0.0
     if depth < 0.0:
         force, now = resistance * (depth / step - rising), 0.0
     else:
@@ -100,7 +97,7 @@ def normal_load(
         # A contact that has begun within the last step was only slowed down over what it has entered.
         entering = min(-rising, depth / step) if step > 0.0 else -rising
         now = max(0.0, stiffness * depth + damping * entering)
-    return force, resistance, force - resistance * falling > 0.0, now
+    return force, resistance, now
 
 
 @compiled

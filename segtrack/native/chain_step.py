@@ -191,7 +191,7 @@ def advance_chains(
             ahead = sub_step * largest_speed(tree, work, vehicle.reach, 0.0, state)
             near.contact_count[0] = 0
             add_hull_contacts(
-                ground, hull, tree, work, near, history, report, 0, len(failures), gravity, ahead, sub_step
+                ground, hull, tree, work, near, history, report, 0, len(failures), ahead, sub_step
             )
             push = row(state.push, 0)
             if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:

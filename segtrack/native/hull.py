@@ -190,7 +190,6 @@ def add_hull_contacts(
     report: NDArray[np.float64],
     first_row: int,
     group: int,
-    gravity: Vector,
     ahead: float,
     step: float,
 ) -> None:
@@ -206,7 +205,6 @@ def add_hull_contacts(
         report: Filled with contacts; may have no rows.
         first_row: First row of those of the hulls.
         group: Group by which the report names the hulls.
-        gravity: Gravity in the world [m/s^2].
         ahead: Distance that no point of the root moves further than in the step [m].
         step: Duration [s].
     """
@@ -239,7 +237,6 @@ def add_hull_contacts(
                 hull.areas[p],
                 hull.sides[p],
                 1.0,
-                gravity,
                 near,
                 step,
                 horizon_of(report, step),
@@ -286,6 +283,5 @@ def add_hull_contacts(
             first_row + len(hull.points) + 2 * h * MAX_HULL_EDGES,
             group,
             h,
-            gravity,
             step,
         )

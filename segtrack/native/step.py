@@ -153,7 +153,7 @@ def advance_vehicle(
         if decay != 1.0:  # Once a step, though one without room is begun again.
             slow_down(state, decay)
             move_links(vehicle.tree, state, work)
-        gather_contacts(vehicle, ground, state, history, memory, near, work, report, gravity, ahead, step)
+        gather_contacts(vehicle, ground, state, history, memory, near, work, report, ahead, step)
         if len(report) > 0:
             break
         for t in range(len(vehicle.drives)):
@@ -207,7 +207,6 @@ def gather_contacts(
     candidates: Candidates,
     work: TreeWork,
     report: NDArray[np.float64],
-    gravity: Vector,
     ahead: float,
     step: float,
 ) -> None:
@@ -237,7 +236,6 @@ def gather_contacts(
             memory,
             link,
             report,
-            gravity,
             ahead,
             step,
         )
@@ -251,7 +249,6 @@ def gather_contacts(
         report,
         len(belts.kinds) * (belts.points.shape[1] + 2 * MAX_EDGES),
         len(belts.perimeters),
-        gravity,
         ahead,
         step,
     )
