@@ -28,7 +28,6 @@ from segtrack.bullet.model import (
 )
 from segtrack.compliant.reading import GrouserReading
 from segtrack.compliant.vehicle_belts import SavedBelt, VehicleBelts
-from segtrack.description.belt_limits import MARGIN, longest_steps
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.placement import vehicle_links
 from segtrack.errors import DivergedError
@@ -133,12 +132,9 @@ class CompliantBeltGroup(BeltGroup):
         self._frames = allocate_frames(len(belts))
         self._wrenches = np.zeros((len(self._links.masses.masses), 6))
         vehicle = belts[0].track_joints.vehicle
-        self._name, links = vehicle.name, vehicle_links(vehicle)
-        designs = belt_designs(vehicle, links.mass, smooth, soft=True)
-        longest = longest_steps(links, designs, vehicle.body.fixed)
-        # A flipper that its servo does not hold feels contacts once a step of PyBullet's.
-        self._longest = min(MAX_TIME_STEP, longest.joint / MARGIN)
-        self.belts = VehicleBelts(designs, self._carriers.joints, min(MAX_SUB_STEP, longest.vehicle))
+        self._name = vehicle.name
+        designs = belt_designs(vehicle, vehicle_links(vehicle).mass, smooth)
+        self.belts = VehicleBelts(designs, self._carriers.joints, MAX_SUB_STEP)
         for i, belt in enumerate(belts):
             belt.join(self, i)
         self._time = 0.0
@@ -155,7 +151,7 @@ class CompliantBeltGroup(BeltGroup):
 
     def advance(self, damping_rate: float, push: Push | None) -> None:
         """Take all belts through the time of PyBullet's next step, and apply what they do to the vehicle."""
-        duration, gravity, _ = next_step(self._client, self._longest, f"compliant belts of {self._name}")
+        duration, gravity, _ = next_step(self._client, MAX_TIME_STEP, f"compliant belts of {self._name}")
         motions, wrenches = self._links.read(), self._wrenches
         place_frames(motions, self._mounts, self._frames)
         vehicle = self._links.compose(motions, gravity)
