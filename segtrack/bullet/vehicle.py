@@ -92,9 +92,8 @@ class BulletVehicle(VehicleModel):
             flipper.place(flippers[flipper.name])
         self._mechanism = Mechanism(client, loaded, self._reset_belts)
         self.joints = self._mechanism.joints
-        self._belts.connect(
-            {part.joint: part.motor for part in (*self.flippers, *self.joints)},
-        )
+        motors = {flipper.joint: flipper.motor for flipper in self.flippers}
+        self._belts.connect(motors | {joint.joint: joint.motor for joint in self._mechanism.joints})
         self._view = ChainView(client, loaded.belts)
 
     @property

@@ -8,7 +8,7 @@ stops at its limits. Joints stay where the engine has them within its step, and 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,11 +86,12 @@ def allocate_joints(joints: int, belts: int, links: int) -> CarryingJoints:
     shapes |= dict.fromkeys(("own_origins", "own_axes", "points", "axes", "centers"), (joints, 3))
     shapes |= {"inertias": (joints, 3, 3), "rotations": (1, 3, 3), "limits": (joints, 2)}
     shapes |= {"belt_joints": (belts,), "carried": (joints, links)}
-    kinds = dict.fromkeys(("links", "parents", "belt_joints"), np.intp)
-    kinds |= dict.fromkeys(("slides", "carried"), np.bool_)
-    return CarryingJoints(
-        **{name: np.zeros(shape, dtype=kinds.get(name, np.float64)) for name, shape in shapes.items()}
-    )
+    kinds: dict[str, Any] = dict.fromkeys(("links", "parents", "belt_joints"), np.intp)
+    kinds |= {"slides": np.bool_, "carried": np.bool_}
+    room: dict[str, Any] = {
+        name: np.zeros(shape, dtype=kinds.get(name, np.float64)) for name, shape in shapes.items()
+    }
+    return CarryingJoints(**room)
 
 
 @entry

@@ -87,7 +87,8 @@ class VehicleBelts:
             np.zeros(3),
             np.zeros(count),
             np.zeros(5, dtype=np.intp),
-            *np.zeros((2, count, 3)),
+            np.zeros((count, 3)),
+            np.zeros((count, 3)),
             np.zeros(count),
         )
         self._candidates = self._allocate(_SOLIDS, _EDGES, _CONTACTS)
