@@ -130,7 +130,7 @@ class BulletJoint(JointModel):
             )
 
     def motor(self, position: float, step: float) -> MotorAim:
-        """What its motor and springs do in the next step, as `apply` has told PyBullet."""
+        """Aim of its motor, and load of its springs, in the next step, as `apply` has told PyBullet."""
         rule = self.design.mimicry
         return self._aim if rule is None else MotorAim(0.0, math.inf, 0.0)
 

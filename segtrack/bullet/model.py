@@ -57,8 +57,8 @@ class Push(NamedTuple):
     """A user's force on a vehicle.
 
     Attributes:
-        force: In the world (3,) [N].
-        point: Where it acts, in the world (3,) [m].
+        force: Force in the world (3,) [N].
+        point: Point at which it acts, in the world (3,) [m].
     """
 
     force: tuple[float, float, float]
@@ -66,7 +66,7 @@ class Push(NamedTuple):
 
 
 class MotorAim(NamedTuple):
-    """What acts along a joint in PyBullet's next step, but for weight and contacts.
+    """Load along a joint in PyBullet's next step, but for weight and contacts.
 
     Attributes:
         speed: Speed that its motor aims at [rad/s or m/s].
@@ -193,7 +193,7 @@ class BeltGroup(ABC):
 
         Args:
             damping_rate: Rate at which their velocities decay besides [1/s].
-            push: What a user's force does to the vehicle in that step.
+            push: A user's force on the vehicle in that step.
         """
         return None
 

@@ -213,7 +213,7 @@ class BulletFlipper(FlipperModel):
             track.reset_to_mount()
 
     def motor(self, angle: float, step: float) -> MotorAim:
-        """What its motor aims at in the next step [s], the flipper at an angle [rad]."""
+        """Aim of its motor in the next step [s], the flipper at an angle [rad]."""
         kind, value = self.command
         most = self.spec.max_speed
         speed = value if kind == "speed" else min(max(_GAIN * (value - angle) / step, -most), most)

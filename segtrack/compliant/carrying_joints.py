@@ -54,7 +54,7 @@ class CarryingJoints(NamedTuple):
         speeds: (J,) [rad/s or m/s]
         aims: Speeds that the motors aim at (J,) [rad/s or m/s].
         largest_forces: Largest torques or forces of the motors (J,) [N m or N].
-        loads: What else acts along the joints, but for weight and contacts (J,) [N m or N].
+        loads: Torques or forces of springs and dampers along the joints (J,) [N m or N].
         forces: Torques or forces of the motors in the sub-step (J,) [N m or N].
     """
 
@@ -196,7 +196,7 @@ def add_belt_to_joints(
     """Add what a belt does to the joints that carry it.
 
     Args:
-        equations: With what contacts add to the track frame's matrix in `link_matrix`.
+        equations: Changed in place; `link_matrix` has what contacts add to the track frame's.
         joints: The vehicle's.
         first: Unknown of the first joint.
         belt: Index of the belt.

@@ -34,7 +34,7 @@ class OutsideMemory(NamedTuple):
             centre of mass [N m], in the world (6,).
         duration: Duration of that step, 0 if there is none [s]; and what was left of velocities after it,
             which damping took [-] (2,).
-        raw: What else acted, in the last two steps, the latest first; not a number where it is not known
+        raw: Wrenches of all else in the last two steps, the latest first; not a number where not known
             (2, 6).
     """
 
@@ -78,7 +78,7 @@ def estimate_outside(
         rotation: Work array (3, 3).
         vehicle: All links as one rigid body.
         push: Force that is known to act in the next step, in the world [N].
-        point: Where it acts, in the world [m].
+        point: Point at which it acts, in the world [m].
         duration: Duration of the next step [s].
         remaining: Fraction of velocities that damping leaves after it [-].
     """

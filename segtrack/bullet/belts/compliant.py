@@ -166,7 +166,7 @@ class CompliantBeltGroup(BeltGroup):
         self._links.apply(motions, vehicle, wrenches)
 
     def snapshot(self) -> Any:
-        """What has acted on the vehicle from outside."""
+        """Memory of what has acted on the vehicle from outside."""
         return self._links.snapshot()
 
     def restore(self, snapshot: Any) -> None:
