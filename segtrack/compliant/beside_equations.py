@@ -155,8 +155,8 @@ def solve_with_contacts(
 ) -> None:
     """Find the changes of the vehicle's and the belts' velocities, contacts cut to their limits.
 
-    It is expected at first that the vehicle goes on as it moves, and that belts come as near to what their
-    drives aim at as these can take them alone.
+    It is expected at first that track frames change as in the last sub-step, and that belts come as near to
+    what their drives aim at as these can take them alone.
 
     Args:
         belts: Belts of the vehicle.
@@ -170,8 +170,6 @@ def solve_with_contacts(
     for t in range(len(belts.perimeters)):
         most = sub_step * motion.limits[t] / belts.masses[t]
         work.belt_changes[t] = min(max(motion.targets[t] - motion.speeds[t], -most), most)
-        for k in range(3):
-            work.changes[t, k] = work.turns[t, k] = 0.0
     for n in range(PASSES):
         clear_loads(work.loads)
         add_contact_loads(

@@ -45,12 +45,14 @@ class SavedBelt:
         motion: Travel [m], speed [m/s], drive force [N] and turning about the axle [rad/s] (4,).
         position: Position of its parent frame at the end of the last step, in the world (3,) [m].
         rotation: Rotation of that frame to the world (3, 3).
+        changes: Changes of its velocity [m/s] and angular velocity [rad/s] in the last sub-step (2, 3).
         memory: Memory of its contacts.
     """
 
     motion: NDArray[np.float64]
     position: NDArray[np.float64]
     rotation: NDArray[np.float64]
+    changes: NDArray[np.float64]
     memory: SavedSections
 
 
@@ -154,6 +156,7 @@ class VehicleBelts:
         """Bring a belt to rest on its link, which was put elsewhere; its contacts are forgotten."""
         self.motion.speeds[belt] = self.motion.forces[belt] = self.motion.axle_rates[belt] = 0.0
         self._work.parents.positions[belt] = math.inf
+        self._work.changes[belt] = self._work.turns[belt] = 0.0
         forget_sections(self._memory, *self._span(belt))
         self._look_again()
 
@@ -161,6 +164,7 @@ class VehicleBelts:
         """Let a belt run at a speed [m/s] on its link, whose velocity was set; contacts go on."""
         self.motion.speeds[belt], self.motion.axle_rates[belt] = speed, 0.0
         self._work.parents.positions[belt] = math.inf
+        self._work.changes[belt] = self._work.turns[belt] = 0.0
 
     def read(self, parents: ParentFrames, belt: int) -> GrouserReading:
         """Contacts of one belt with the ground, where the parent frames are now; nothing is changed."""
@@ -179,7 +183,8 @@ class VehicleBelts:
         """Everything of one belt that changes."""
         motion = np.array([values[belt] for values in self.motion[:4]])
         position, rotation = (array[belt].copy() for array in self._work.parents[:2])
-        return SavedBelt(motion, position, rotation, save_sections(self._memory, *self._span(belt)))
+        changes = np.array([self._work.changes[belt], self._work.turns[belt]])
+        return SavedBelt(motion, position, rotation, changes, save_sections(self._memory, *self._span(belt)))
 
     def restore(self, belt: int, saved: SavedBelt) -> None:
         """Go back to a saved state of one belt, on the same ground."""
@@ -187,6 +192,7 @@ class VehicleBelts:
             values[belt] = value
         parents = self._work.parents
         parents.positions[belt], parents.rotations[belt] = saved.position, saved.rotation
+        self._work.changes[belt], self._work.turns[belt] = saved.changes
         restore_sections(self._memory, *self._span(belt), saved.memory)
         self._look_again()
 

@@ -81,6 +81,19 @@ def test_nothing_creeps_under_a_pull_that_friction_bears(name, track_model, time
 
 @pytest.mark.parametrize("time_step", STEPS)
 @pytest.mark.parametrize("track_model", MODELS)
+def test_beyond_its_friction_it_slides_as_coulomb_says(track_model, time_step):
+    """0.1 mu g, from the first tenth of a metre per second on."""
+    world, robot = stand("packbot", track_model, time_step)
+    friction = robot.description.tracks["left"].contact.friction
+    robot.apply_force((0.0, 1.1 * friction * robot.mass * 9.81, 0.0))
+    world.run(0.2)
+    before = robot.state.velocity[1]
+    world.run(0.3)
+    assert (robot.state.velocity[1] - before) / 0.3 == pytest.approx(0.1 * friction * 9.81, rel=5e-3)
+
+
+@pytest.mark.parametrize("time_step", STEPS)
+@pytest.mark.parametrize("track_model", MODELS)
 def test_belts_carry_the_weight_and_a_push(track_model, time_step):
     world, robot = stand("packbot", track_model, time_step)
     x, y, z = robot.state.position
