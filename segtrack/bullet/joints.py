@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import pybullet
 
 from segtrack.bullet.client import connection_required
-from segtrack.bullet.model import LoadedJoint, LoadedVehicle
+from segtrack.bullet.model import LoadedJoint, LoadedVehicle, MotorAim
 from segtrack.description.joints.design import JointDesign
 from segtrack.description.joints.inertia import joint_inertias
 from segtrack.description.placement import vehicle_links
@@ -56,6 +56,7 @@ class BulletJoint(JointModel):
         self._moved = moved
         self.followers: list[BulletJoint] = []
         self.command, self.torque = JointCommand("position", 0.0, 0.0), 0.0
+        self._aim = MotorAim(0.0, 0.0, 0.0)
 
     @property
     def state(self) -> JointState:
@@ -93,6 +94,7 @@ class BulletJoint(JointModel):
         design, client = self.design, self._client
         position, speed, *_ = pybullet.getJointState(self._body, self.joint, physicsClientId=client)
         force, servo = design.passive_force(position, speed), design.servo
+        aim = MotorAim(0.0, design.friction, 0.0)
         if servo is None or servo.stiffness > 0:
             friction = {"targetVelocity": 0.0, "force": design.friction}
             pybullet.setJointMotorControl2(
@@ -117,11 +119,20 @@ class BulletJoint(JointModel):
             ahead = value - (speed if kind == "speed" else position)
             helps = design.friction if ahead * speed < 0.0 else -design.friction
             strength = max(servo.max_force + helps, 0.0)
-            self._drive(strength, servo.max_speed, min(servo.rate * step, _LARGEST_GAIN))
+            gain, most = min(servo.rate * step, _LARGEST_GAIN), servo.max_speed
+            self._drive(strength, most, gain)
+            pace = value if kind == "speed" else min(max(gain * ahead / step, -most), most)
+            aim = MotorAim(pace, strength, 0.0)
+        self._aim = aim._replace(load=force)
         if force != 0.0:
             pybullet.setJointMotorControl2(
                 self._body, self.joint, pybullet.TORQUE_CONTROL, force=force, physicsClientId=client
             )
+
+    def motor(self, position: float, step: float) -> MotorAim:
+        """Aim of its motor, and load of its springs, in the next step, as `apply` has told PyBullet."""
+        rule = self.design.mimicry
+        return self._aim if rule is None else MotorAim(0.0, math.inf, 0.0)
 
     def _drive(self, strength: float, max_speed: float, gain: float) -> None:
         """Command the motor of a stiff servo."""

@@ -53,6 +53,36 @@ class TrackJoints:
         return self.mounted.spec
 
 
+class Push(NamedTuple):
+    """A user's force on a vehicle.
+
+    Attributes:
+        force: Force in the world (3,) [N].
+        point: Point at which it acts, in the world (3,) [m].
+    """
+
+    force: tuple[float, float, float]
+    point: tuple[float, float, float]
+
+
+class MotorAim(NamedTuple):
+    """Load along a joint in PyBullet's next step, but for weight and contacts.
+
+    Attributes:
+        speed: Speed that its motor aims at [rad/s or m/s].
+        largest_force: Largest torque or force of the motor [N m or N].
+        load: Torque or force of springs and dampers [N m or N].
+    """
+
+    speed: float
+    largest_force: float
+    load: float
+
+
+Motor = Callable[[float, float], MotorAim]
+"""Aim of a joint's motor, given the joint's position [rad or m] and the duration of the next step [s]."""
+
+
 class BeltReading(NamedTuple):
     """A belt as it was left by the last step; the mean of its motors, where it has several.
 
@@ -164,12 +194,29 @@ class BeltGroup(ABC):
     def read(self) -> list[BeltReading]:
         """Read the state of all belts, in track order."""
 
-    def advance(self, damping_rate: float) -> None:
+    def advance(self, damping_rate: float, push: Push | None) -> None:
         """Move belts that PyBullet does not move, right before it steps.
 
         Args:
             damping_rate: Rate at which their velocities decay besides [1/s].
+            push: A user's force on the vehicle in that step.
         """
+        return None
+
+    def connect(self, motors: Mapping[int, Motor]) -> None:
+        """Tell belts that PyBullet does not move what the motors of the vehicle's joints do.
+
+        Args:
+            motors: Motors by PyBullet's index of their joints.
+        """
+        return None
+
+    def snapshot(self) -> Any:
+        """Return what the belts remember together."""
+        return None
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a snapshot."""
         return None
 
     def update_terrain(self, terrains: Sequence[Terrain]) -> None:

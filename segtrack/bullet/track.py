@@ -9,7 +9,7 @@ import pybullet
 
 from segtrack.bullet.client import connection_required
 from segtrack.bullet.frames import LoopGuard, link_motion
-from segtrack.bullet.model import Belt, BeltReading, LoadedFlipper
+from segtrack.bullet.model import Belt, BeltReading, LoadedFlipper, MotorAim
 from segtrack.engine import BeltState, FlipperModel, FlipperState, FrameMotion, Pedals, TrackModel
 from segtrack.engine.drive import DriveController
 
@@ -217,12 +217,13 @@ class BulletFlipper(FlipperModel):
     """A flipper of a loaded vehicle; its state is read when asked for.
 
     Attributes:
+        joint: PyBullet's index of its joint.
         command: Command of its motor.
     """
 
     def __init__(self, client: int, body: int, loaded: LoadedFlipper, tracks: Sequence[BulletTrack]) -> None:
         """Take a loaded joint and the tracks that sit on the flipper."""
-        self._client, self._body, self._joint, self._tracks = client, body, loaded.joint, tracks
+        self._client, self._body, self.joint, self._tracks = client, body, loaded.joint, tracks
         self.name, self.spec = loaded.name, loaded.spec
         self.command = FlipperCommand("angle", 0.0)
 
@@ -231,7 +232,7 @@ class BulletFlipper(FlipperModel):
         """The flipper after the latest step."""
         with connection_required(self._client, f"read flipper {self.name}", self._body):
             angle, speed, _, torque = pybullet.getJointState(
-                self._body, self._joint, physicsClientId=self._client
+                self._body, self.joint, physicsClientId=self._client
             )
         return FlipperState(angle, speed, torque)
 
@@ -246,9 +247,16 @@ class BulletFlipper(FlipperModel):
     def place(self, angle: float) -> None:
         """Set the flipper to an angle [rad] within the limits at once, at rest, and hold it there."""
         self.set_angle(angle)
-        pybullet.resetJointState(self._body, self._joint, angle, physicsClientId=self._client)
+        pybullet.resetJointState(self._body, self.joint, angle, physicsClientId=self._client)
         for track in self._tracks:
             track.reset_to_mount()
+
+    def motor(self, angle: float, step: float) -> MotorAim:
+        """Aim of its motor in the next step [s], the flipper at an angle [rad]."""
+        kind, value = self.command
+        most = self.spec.max_speed
+        speed = value if kind == "speed" else min(max(_GAIN * (value - angle) / step, -most), most)
+        return MotorAim(speed, self.spec.max_torque, 0.0)
 
     def set_motor_command(self, command: FlipperCommand) -> None:
         """Command the joint motor."""
@@ -257,12 +265,12 @@ class BulletFlipper(FlipperModel):
         with connection_required(self._client, f"command flipper {self.name}", self._body):
             if command.kind == "speed":
                 pybullet.setJointMotorControl2(
-                    self._body, self._joint, pybullet.VELOCITY_CONTROL, targetVelocity=command.value, **common
+                    self._body, self.joint, pybullet.VELOCITY_CONTROL, targetVelocity=command.value, **common
                 )
                 return
             pybullet.setJointMotorControl2(
                 self._body,
-                self._joint,
+                self.joint,
                 pybullet.POSITION_CONTROL,
                 targetPosition=command.value,
                 positionGain=_GAIN,

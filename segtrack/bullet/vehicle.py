@@ -27,7 +27,7 @@ from segtrack.bullet.frames import (
 from segtrack.bullet.joints import Mechanism
 from segtrack.bullet.loader import load
 from segtrack.bullet.loose_bodies import LooseBodyWatch
-from segtrack.bullet.model import BeltReading
+from segtrack.bullet.model import BeltReading, Push
 from segtrack.bullet.track import BulletFlipper, BulletTrack
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import Frame
@@ -86,12 +86,14 @@ class BulletVehicle(VehicleModel):
         self._step = 0.0  # Duration of the latest step, or of that which is prepared.
         self._belts = loaded.belt_group
         self._restored: list[BeltReading] | None = None
-        self._force: tuple[Vector, Vector] | None = None
+        self._force: Push | None = None
         self._watch = LooseBodyWatch(client, self.body_ids, description.name)
         for flipper in self.flippers:
             flipper.place(flippers[flipper.name])
         self._mechanism = Mechanism(client, loaded, self._reset_belts)
         self.joints = self._mechanism.joints
+        motors = {flipper.joint: flipper.motor for flipper in self.flippers}
+        self._belts.connect(motors | {joint.joint: joint.motor for joint in self._mechanism.joints})
         self._view = ChainView(client, loaded.belts)
 
     @property
@@ -174,7 +176,8 @@ class BulletVehicle(VehicleModel):
 
     def apply_force(self, force: Sequence[float], point: Sequence[float]) -> None:
         """Apply a force to the body in each step from now on, until it is set again."""
-        self._force = (tuple(force), tuple(point)) if any(force) else None
+        (x, y, z), (u, v, w) = map(float, force), map(float, point)
+        self._force = Push((x, y, z), (u, v, w)) if x or y or z else None
 
     def before_step(self) -> None:
         """Prepare for the next step of somebody else's loop; to be called exactly once before each.
@@ -208,7 +211,7 @@ class BulletVehicle(VehicleModel):
             self._mechanism.apply(step)
             for track, reading in zip(self.tracks, readings, strict=True):
                 track.record_step(reading, taken, step)
-            self._belts.advance(damping_rate)
+            self._belts.advance(damping_rate, self._force)
             if self._force is not None:
                 pybullet.applyExternalForce(
                     self.body_id,
@@ -283,6 +286,7 @@ class BulletVehicle(VehicleModel):
             "step": self._step,
             "force": self._force,
             "tracks": [track.snapshot() for track in self.tracks],
+            "belts": self._belts.snapshot(),
             "flippers": [flipper.command for flipper in self.flippers],
             "joints": self._mechanism.snapshot(),
         }
@@ -294,6 +298,7 @@ class BulletVehicle(VehicleModel):
         self._step = snapshot["step"]
         for track, values in zip(self.tracks, snapshot["tracks"], strict=True):
             track.restore(values)
+        self._belts.restore(snapshot["belts"])
         for flipper, command in zip(self.flippers, snapshot["flippers"], strict=True):
             flipper.set_motor_command(command)
         self._mechanism.restore(snapshot["joints"])

@@ -1,7 +1,8 @@
 """Compliant belts beside an engine that moves their vehicle: sub-steps of its own, compiled.
 
-Within a step of the engine the links that carry belts move as parts of one rigid vehicle, which gives way
-to contact forces and gravity (`ground.parent_frames`). Each belt's parent frame is its track frame.
+Within a step of the engine the vehicle is one rigid body, which gives way to contact forces, gravity and what
+acts from outside (`ground.outside`), with the joints that carry belts (`carrying_joints`). Each belt's parent
+frame is its track frame.
 
 Semi-implicit Euler, read as leapfrog, holds velocities half a step before positions, and belts live in
 that staggered time (see `chain.advance`). Were the parent frames put where the engine has them at each
@@ -15,8 +16,9 @@ A sub-step, in order:
 
 1. the search for what is near, where something may have moved by more than `MARGIN` (`candidates`);
 2. each belt's contacts with the ground (`belt_contact`);
-3. equations of the vehicle as one rigid body and of its belts' speeds (`beside_equations`), with contacts cut
-   to their limits: each belt has its drive's target if its limit suffices, otherwise what the limit gives;
+3. equations of the vehicle as one rigid body, its belts' speeds and its joints' (`beside_equations`), with
+   contacts cut to their limits: each belt has its drive's target if its limit suffices, otherwise what the
+   limit gives, and each joint likewise;
 4. velocities and places of the parent frames.
 
 What a belt gains of angular momentum about its axle, with its link's turning, the link loses.
@@ -45,10 +47,8 @@ from segtrack.ground.pack import Ground
 from segtrack.ground.parent_frames import (
     CompositeBody,
     ParentFrames,
-    accumulate_reaction,
-    composite_velocity_change,
+    accumulate_impulses,
     drift_parents,
-    kick_parents,
 )
 from segtrack.ground.vectors import axis, cross, dot, offset, row, sum_of
 
@@ -130,7 +130,7 @@ def run_belts(
         count: Number of sub-steps.
         velocity_decay: Fraction of the vehicle's velocity that damping leaves in a sub-step; 1 without.
     """
-    parents, net, outcome = work.parents, work.net, work.outcome
+    parents, outcome = work.parents, work.outcome
     outcome[1] = DONE
     while outcome[0] < count:
         # A point counts before it touches, from as far as it comes in a sub-step.
@@ -148,7 +148,6 @@ def run_belts(
                 return
             motion.slack[0] = MARGIN
         for k in range(3):
-            net.force[k] = net.torque[k] = 0.0
             work.center[k] = vehicle.center[k]
         candidates.contact_count[0] = 0
         for t in range(len(belts.perimeters)):
@@ -165,10 +164,8 @@ def run_belts(
                 sub_step,
             )
         solve_with_contacts(belts, motion, work, candidates, vehicle, sub_step)
-        move_belts(belts, motion, work, sub_step, count)
-        accumulate_reaction(parents, work.reaction, vehicle, work.coupling, net, sub_step)
-        change = composite_velocity_change(vehicle, net, sub_step)
-        kick_parents(parents, vehicle, change, velocity_decay)
+        move_belts(belts, motion, work, velocity_decay, sub_step, count)
+        accumulate_impulses(parents, work.reaction, work.coupling, sub_step)
         outcome[0] += 1
         drift_parents(parents, sub_step if outcome[0] < count else sub_step / 2)
         motion.slack[0] -= sub_step * largest_speed(belts, motion, parents)

@@ -1,4 +1,4 @@
-"""Equations of a vehicle as one rigid body and of its belts' speeds, beside the engine that moves it."""
+"""Equations of a vehicle as one rigid body, and of the joints and belts on it, beside its engine."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, BeltMotion
 from segtrack.compliant.candidates import Candidates
+from segtrack.compliant.carrying_joints import (
+    CarryingJoints,
+    add_belt_to_joints,
+    add_joints,
+    change_joint_modes,
+    frame_change,
+    move_joints,
+)
 from segtrack.ground.active_contacts import PASSES, TOLERANCE, add_contact_loads, excess_of
 from segtrack.ground.contact_loads import VehicleLoads, clear_loads
 from segtrack.ground.equations import (
@@ -27,8 +35,8 @@ from segtrack.ground.equations import (
     write_contact_masses,
 )
 from segtrack.ground.kernels import compiled, inlined
-from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, NetWrench, ParentFrames, Reaction
-from segtrack.ground.vectors import Vector, axis, cross, dot, offset, row, scaled, sum_of
+from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, ParentFrames, Reaction
+from segtrack.ground.vectors import Vector, axis, cross, dot, offset, row, scaled
 
 
 class Beside(NamedTuple):
@@ -38,10 +46,10 @@ class Beside(NamedTuple):
         parents: Track frames, which go on within the engine's step.
         reaction: Load of the belts on them.
         coupling: Impulses of the belts on the track frames in the engine's step.
-        net: Load on the vehicle.
         axes: Axes of a section (3, 3).
         loads: Loads of the ground on track frames and belts.
-        equations: Equations of the vehicle, and of its belts.
+        equations: Equations of the vehicle, of its belts, and of joints that carry belts.
+        joints: These joints.
         center: Centre of mass of the vehicle, in the world (3,) [m].
         drive_forces: Forces of the drives in the sub-step (T,) [N].
         outcome: Sub-steps taken, how the call ended, most solids and edges near one section, contacts (5,).
@@ -53,10 +61,10 @@ class Beside(NamedTuple):
     parents: ParentFrames
     reaction: Reaction
     coupling: CouplingImpulses
-    net: NetWrench
     axes: NDArray[np.float64]
     loads: VehicleLoads
     equations: Equations
+    joints: CarryingJoints
     center: NDArray[np.float64]
     drive_forces: NDArray[np.float64]
     outcome: NDArray[np.intp]
@@ -69,8 +77,9 @@ class Beside(NamedTuple):
 def gather_equations(
     belts: BeltArrays, motion: BeltMotion, work: Beside, vehicle: CompositeBody, sub_step: float
 ) -> None:
-    """Set up the equations of the vehicle as one rigid body and of its belts; see `ground.equations`."""
-    equations, loads, parents = work.equations, work.loads, work.parents
+    """Set up the equations of the vehicle, its belts and joints; see `ground.equations`."""
+    equations, loads, parents, joints = work.equations, work.loads, work.parents, work.joints
+    first = ROOT + len(belts.perimeters)
     own = equations.link_matrix
     clear_equations(equations)
     for i in range(ROOT):
@@ -80,9 +89,11 @@ def gather_equations(
         write_inverse(vehicle.inverse_inertia, own)
         for i in range(3):
             equations.matrix[i, i] = mass
-            equations.right[i] = sub_step * mass * gravity[i]
+            equations.right[i] = sub_step * (mass * gravity[i] + vehicle.outside[i])
+            equations.right[3 + i] = sub_step * vehicle.outside[3 + i]
             for k in range(3):
                 equations.matrix[3 + i, 3 + k] = own[3 + i, 3 + k]
+    add_joints(equations, joints, first, vehicle, sub_step)
     for t in range(len(belts.perimeters)):
         for i in range(3):
             for k in range(3):
@@ -92,7 +103,8 @@ def gather_equations(
         swept = swept_momentum(belts, motion, parents, t)
         force, torque = row(loads.forces, t), row(loads.torques, t)
         torque = (torque[0] - swept[0], torque[1] - swept[1], torque[2] - swept[2])
-        add_to_root(equations, lever, scaled(force, sub_step), scaled(torque, sub_step))
+        force, torque = scaled(force, sub_step), scaled(torque, sub_step)
+        add_to_root(equations, lever, force, torque)
         axle, turning = axis(parents.rotations, t, 1), row(parents.angular_velocities_world, t)
         rate, stored, pull = dot(axle, turning), belts.spin_momenta[t], loads.belt_masses[t]
         # What the engine has changed of the link's turning since the last sub-step.
@@ -101,6 +113,8 @@ def gather_equations(
         change = (pull[0], pull[1], pull[2])
         turn = (pull[3] + stored * axle[0], pull[4] + stored * axle[1], pull[5] + stored * axle[2])
         add_column(equations, unknown, lever, change, turn)
+        place = row(parents.positions, t)
+        add_belt_to_joints(equations, joints, first, t, unknown, place, lever, force, torque, change, turn)
         equations.matrix[unknown, unknown] = belts.masses[t] + pull[6]
         equations.right[unknown] = sub_step * loads.pulls[t] - added
         hold(equations, unknown, motion.targets[t] - motion.speeds[t])
@@ -141,8 +155,8 @@ def solve_with_contacts(
 ) -> None:
     """Find the changes of the vehicle's and the belts' velocities, contacts cut to their limits.
 
-    It is expected at first that the vehicle goes on as it moves, and that belts come as near to what their
-    drives aim at as these can take them alone.
+    It is expected at first that track frames change as in the last sub-step, and that belts come as near to
+    what their drives aim at as these can take them alone.
 
     Args:
         belts: Belts of the vehicle.
@@ -156,8 +170,6 @@ def solve_with_contacts(
     for t in range(len(belts.perimeters)):
         most = sub_step * motion.limits[t] / belts.masses[t]
         work.belt_changes[t] = min(max(motion.targets[t] - motion.speeds[t], -most), most)
-        for k in range(3):
-            work.changes[t, k] = work.turns[t, k] = 0.0
     for n in range(PASSES):
         clear_loads(work.loads)
         add_contact_loads(
@@ -173,20 +185,22 @@ def solve_with_contacts(
 @compiled
 def _spread_changes(belts: BeltArrays, work: Beside) -> None:
     """Write the changes of the velocities of track frames and belts that were solved."""
-    change = work.equations.change
+    change, first = work.equations.change, ROOT + len(belts.perimeters)
     linear, angular = (change[0], change[1], change[2]), (change[3], change[4], change[5])
     for t in range(len(belts.perimeters)):
-        moved = sum_of(linear, cross(angular, offset(work.parents.positions, t, work.center)))
+        around = cross(angular, offset(work.parents.positions, t, work.center))
+        moved, turned = frame_change(work.equations, work.joints, first, t, row(work.parents.positions, t))
         for k in range(3):
-            work.changes[t, k], work.turns[t, k] = moved[k], angular[k]
+            work.changes[t, k] = linear[k] + around[k] + moved[k]
+            work.turns[t, k] = angular[k] + turned[k]
         work.belt_changes[t] = change[ROOT + t]
 
 
 @inlined
 def _solve(belts: BeltArrays, motion: BeltMotion, work: Beside, sub_step: float) -> None:
-    """Solve the equations of a sub-step [s], with drives at their limits."""
-    equations = work.equations
-    first = len(belts.perimeters) + 1
+    """Solve the equations of a sub-step [s], with drives and motors of joints at their limits."""
+    equations, joints = work.equations, ROOT + len(belts.perimeters)
+    first = len(equations.right) - ROOT + 1
     for n in range(2 * first):
         solve_free(equations)
         changed = False
@@ -197,18 +211,23 @@ def _solve(belts: BeltArrays, motion: BeltMotion, work: Beside, sub_step: float)
             elif n < first:
                 aim = motion.targets[t] - motion.speeds[t]
                 changed |= held_again(equations, ROOT + t, work.drive_forces[t], aim, sub_step)
+        if change_joint_modes(equations, work.joints, joints, n < first, sub_step):
+            changed = True
         if not changed:
             break
 
 
 @inlined
-def move_belts(belts: BeltArrays, motion: BeltMotion, work: Beside, sub_step: float, count: int) -> None:
-    """Change the belts' speeds and travels as solved, and find what the belts do to their links.
+def move_belts(
+    belts: BeltArrays, motion: BeltMotion, work: Beside, decay: float, sub_step: float, count: int
+) -> None:
+    """Change velocities, and places of belts and joints, as solved, and find what belts do to their links.
 
     Args:
         belts: Belts of the vehicle.
         motion: Changed in place: speeds, travels and mean forces of the drives.
-        work: Work arrays with the changes; reactions are written.
+        work: Work arrays with the changes; reactions, and velocities of the track frames, are written.
+        decay: Fraction of the vehicle's velocity that damping leaves in a sub-step; 1 without.
         sub_step: [s]
         count: Number of sub-steps in the engine's step.
     """
@@ -231,3 +250,8 @@ def move_belts(belts: BeltArrays, motion: BeltMotion, work: Beside, sub_step: fl
         motion.forces[t] += work.drive_forces[t] / count
         motion.speeds[t] += gained
         motion.travels[t] += sub_step * motion.speeds[t]
+        velocity, turning = parents.velocities[t], parents.angular_velocities_world[t]
+        for k in range(3):
+            velocity[k] = decay * velocity[k] + moved[k]
+            turning[k] = decay * turning[k] + angular[k]
+    move_joints(work.equations, work.joints, ROOT + len(belts.perimeters), decay, sub_step)

@@ -13,6 +13,7 @@ from segtrack.compliant.belt import BeltDesign, BeltMotion, check_ground, pack_b
 from segtrack.compliant.beside import CROWDED, begin_step, read_belts, run_belts
 from segtrack.compliant.beside_equations import Beside
 from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
+from segtrack.compliant.carrying_joints import CarryingJoints
 from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.memory import (
     SavedSections,
@@ -29,7 +30,7 @@ from segtrack.ground.contact_loads import allocate_loads
 from segtrack.ground.equations import ROOT, allocate_equations
 from segtrack.ground.functions import exponential
 from segtrack.ground.pack import Ground, pack_ground
-from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, NetWrench, ParentFrames, Reaction
+from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, ParentFrames, Reaction
 from segtrack.ground.rounding import rounded
 
 _SOLIDS, _EDGES, _CONTACTS = 8, 16, 64
@@ -44,12 +45,14 @@ class SavedBelt:
         motion: Travel [m], speed [m/s], drive force [N] and turning about the axle [rad/s] (4,).
         position: Position of its parent frame at the end of the last step, in the world (3,) [m].
         rotation: Rotation of that frame to the world (3, 3).
+        changes: Changes of its velocity [m/s] and angular velocity [rad/s] in the last sub-step (2, 3).
         memory: Memory of its contacts.
     """
 
     motion: NDArray[np.float64]
     position: NDArray[np.float64]
     rotation: NDArray[np.float64]
+    changes: NDArray[np.float64]
     memory: SavedSections
 
 
@@ -63,8 +66,8 @@ class VehicleBelts:
         max_sub_step: Largest sub-step [s].
     """
 
-    def __init__(self, designs: Sequence[BeltDesign], max_sub_step: float) -> None:
-        """Begin at rest, on no ground."""
+    def __init__(self, designs: Sequence[BeltDesign], joints: CarryingJoints, max_sub_step: float) -> None:
+        """Begin at rest, on no ground; the joints that carry belts are moved and commanded by the engine."""
         self.designs, self.max_sub_step = tuple(designs), max_sub_step
         self.arrays = rounded(pack_belts(self.designs))
         count = len(self.designs)
@@ -79,14 +82,15 @@ class VehicleBelts:
             ParentFrames(np.full((count, 3), math.inf), np.zeros((count, 3, 3)), *np.zeros((2, count, 3))),
             Reaction(*np.zeros((2, count, 3))),
             CouplingImpulses(*np.zeros((3, count, 3))),
-            NetWrench(*np.zeros((2, 3))),
             np.zeros((3, 3)),
             allocate_loads(count, count),
-            allocate_equations(ROOT + count),
+            allocate_equations(ROOT + count + len(joints.links)),
+            joints,
             np.zeros(3),
             np.zeros(count),
             np.zeros(5, dtype=np.intp),
-            *np.zeros((2, count, 3)),
+            np.zeros((count, 3)),
+            np.zeros((count, 3)),
             np.zeros(count),
         )
         self._candidates = self._allocate(_SOLIDS, _EDGES, _CONTACTS)
@@ -152,6 +156,7 @@ class VehicleBelts:
         """Bring a belt to rest on its link, which was put elsewhere; its contacts are forgotten."""
         self.motion.speeds[belt] = self.motion.forces[belt] = self.motion.axle_rates[belt] = 0.0
         self._work.parents.positions[belt] = math.inf
+        self._work.changes[belt] = self._work.turns[belt] = 0.0
         forget_sections(self._memory, *self._span(belt))
         self._look_again()
 
@@ -159,6 +164,7 @@ class VehicleBelts:
         """Let a belt run at a speed [m/s] on its link, whose velocity was set; contacts go on."""
         self.motion.speeds[belt], self.motion.axle_rates[belt] = speed, 0.0
         self._work.parents.positions[belt] = math.inf
+        self._work.changes[belt] = self._work.turns[belt] = 0.0
 
     def read(self, parents: ParentFrames, belt: int) -> GrouserReading:
         """Contacts of one belt with the ground, where the parent frames are now; nothing is changed."""
@@ -177,7 +183,8 @@ class VehicleBelts:
         """Everything of one belt that changes."""
         motion = np.array([values[belt] for values in self.motion[:4]])
         position, rotation = (array[belt].copy() for array in self._work.parents[:2])
-        return SavedBelt(motion, position, rotation, save_sections(self._memory, *self._span(belt)))
+        changes = np.array([self._work.changes[belt], self._work.turns[belt]])
+        return SavedBelt(motion, position, rotation, changes, save_sections(self._memory, *self._span(belt)))
 
     def restore(self, belt: int, saved: SavedBelt) -> None:
         """Go back to a saved state of one belt, on the same ground."""
@@ -185,6 +192,7 @@ class VehicleBelts:
             values[belt] = value
         parents = self._work.parents
         parents.positions[belt], parents.rotations[belt] = saved.position, saved.rotation
+        self._work.changes[belt], self._work.turns[belt] = saved.changes
         restore_sections(self._memory, *self._span(belt), saved.memory)
         self._look_again()
 

@@ -24,9 +24,6 @@ REST_DEPTH = 3e-5
 """Default penetration of a vehicle on its ground lines at rest, in files without a stiffness [m]."""
 DAMPING_RATIO = 2.0
 """Default damping ratio of the vehicle's bouncing on its contacts, in files without a damping [-]."""
-SOFT_REST_DEPTH, SOFT_DAMPING_RATIO = 4e-4, 0.1
-"""The same beside an engine that moves the vehicle: there a flipper that its servo does not hold feels
-contacts once a step of that engine, and not implicitly."""
 FACE_LENGTH = 0.02
 """Largest length of the sections of a smooth belt [m]."""
 _INSIDE = 0.5
@@ -35,19 +32,15 @@ _FACE_TURN = 0.2
 """Largest angle by which a section of a smooth belt bends around an arc [rad]."""
 
 
-def belt_designs(
-    vehicle: VehicleDescription, mass: float, smooth: bool, soft: bool = False
-) -> tuple[BeltDesign, ...]:
+def belt_designs(vehicle: VehicleDescription, mass: float, smooth: bool) -> tuple[BeltDesign, ...]:
     """The belts of a vehicle, in the order of its tracks.
 
     Args:
         vehicle: The vehicle.
         mass: Total mass [kg].
         smooth: Leave grousers out, and let the belts' faces move in their speed alone: `surface`.
-        soft: Let files without a stiffness have that of `SOFT_REST_DEPTH`.
     """
-    rest = (SOFT_REST_DEPTH, SOFT_DAMPING_RATIO) if soft else (REST_DEPTH, DAMPING_RATIO)
-    stiffness, damping = _resting(vehicle, mass, *rest)
+    stiffness, damping = _resting(vehicle, mass)
     return tuple(_design(track, stiffness, damping, smooth) for track in vehicle.mounted_tracks())
 
 
@@ -61,20 +54,18 @@ def contact_of(vehicle: VehicleDescription, mass: float) -> tuple[float, float]:
     first = next(vehicle.mounted_tracks()).spec
     if first.contact.stiffness is not None and first.contact.damping is not None:
         return first.contact.stiffness, first.contact.damping
-    stiffness, damping = _resting(vehicle, mass, REST_DEPTH, DAMPING_RATIO)
+    stiffness, damping = _resting(vehicle, mass)
     return stiffness * _spacing(first), damping * _spacing(first)
 
 
-def _resting(
-    vehicle: VehicleDescription, mass: float, depth: float, damping_ratio: float
-) -> tuple[float, float]:
-    """Stiffness [N/m^2] and damping [N s/m^2] of a metre of belt with which it sinks in by a depth [m]."""
+def _resting(vehicle: VehicleDescription, mass: float) -> tuple[float, float]:
+    """Stiffness [N/m^2] and damping [N s/m^2] of a metre of belt with which it sinks in by `REST_DEPTH`."""
     tracks = tuple(vehicle.mounted_tracks())
     carrying = [track for track in tracks if track.flipper is None] or tracks
     # Of each track at least one grouser's length.
     line = sum(max(track.spec.ground_length, _spacing(track.spec)) for track in carrying)
-    stiffness = mass * GRAVITY / depth / line
-    return stiffness, 2 * damping_ratio * math.sqrt(stiffness * mass / line)
+    stiffness = mass * GRAVITY / REST_DEPTH / line
+    return stiffness, 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / line)
 
 
 def _spacing(spec: TrackSpec) -> float:

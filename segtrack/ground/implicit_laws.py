@@ -32,7 +32,7 @@ MIN_IMPACT_SPEED = 0.1
 """Least approach speed that a contact rebounds from [m/s]."""
 NO_IMPACT = -1.0
 """In place of the speed at which a contact rebounds [m/s]."""
-_RESOLUTION = 100.0
+_RESOLUTION = 1e4
 """Stiffness of a contact in an impact over that without: it has its speed after it within the step [-]."""
 
 

@@ -65,15 +65,18 @@ class CompositeBody(NamedTuple):
         inverse_mass: 0 for a kinematic body, which no force moves [1/kg].
         inverse_inertia: About the centre of mass, in the world (3, 3) [1/(kg m^2)].
         gravity: On the vehicle and on shoes, in the world [m/s^2].
+        outside: Force of everything but gravity and belts in the world [N], and its torque about the centre
+            of mass [N m] (6,).
     """
 
     center: NDArray[np.float64]
     inverse_mass: float
     inverse_inertia: NDArray[np.float64]
     gravity: Vector
+    outside: NDArray[np.float64]
 
 
-KINEMATIC = CompositeBody(np.zeros(3), 0.0, np.zeros((3, 3)), (0.0, 0.0, 0.0))
+KINEMATIC = CompositeBody(np.zeros(3), 0.0, np.zeros((3, 3)), (0.0, 0.0, 0.0), np.zeros(6))
 """A vehicle whose links move at the velocities that they have, and take no force."""
 
 
@@ -102,6 +105,19 @@ class VelocityChange(NamedTuple):
 
 
 @compiled
+def accumulate_impulses(
+    parents: ParentFrames, reaction: Reaction, coupling: CouplingImpulses, duration: float
+) -> None:
+    """Add a reaction times `duration` [s] to the coupling impulses."""
+    for p in range(len(parents.positions)):
+        force = row(reaction.forces, p)
+        about_point = cross(offset(parents.positions, p, coupling.points[p]), force)
+        for k in range(3):
+            coupling.impulses[p, k] += duration * force[k]
+            coupling.angular_impulses[p, k] += duration * (reaction.torques[p, k] + about_point[k])
+
+
+@compiled
 def accumulate_reaction(
     parents: ParentFrames,
     reaction: Reaction,
@@ -111,27 +127,26 @@ def accumulate_reaction(
     duration: float,
 ) -> None:
     """Add a reaction to the vehicle's net wrench and, times `duration` [s], to the coupling impulses."""
+    accumulate_impulses(parents, reaction, coupling, duration)
     for p in range(len(parents.positions)):
-        force, torque = row(reaction.forces, p), row(reaction.torques, p)
-        about_point = cross(offset(parents.positions, p, coupling.points[p]), force)
+        force = row(reaction.forces, p)
         about_center = cross(offset(parents.positions, p, vehicle.center), force)
         for k in range(3):
-            coupling.impulses[p, k] += duration * force[k]
-            coupling.angular_impulses[p, k] += duration * (torque[k] + about_point[k])
             net.force[k] += force[k]
-            net.torque[k] += torque[k] + about_center[k]
+            net.torque[k] += reaction.torques[p, k] + about_center[k]
 
 
 @compiled
 def composite_velocity_change(vehicle: CompositeBody, net: NetWrench, duration: float) -> VelocityChange:
-    """Change of the vehicle's velocity and angular velocity under gravity and a wrench in `duration` [s]."""
-    m, i, g, t = vehicle.inverse_mass, vehicle.inverse_inertia, vehicle.gravity, net.torque
+    """Change of the vehicle's velocity and angular velocity under loads and a wrench in `duration` [s]."""
+    m, i, g, o = vehicle.inverse_mass, vehicle.inverse_inertia, vehicle.gravity, vehicle.outside
+    t = (net.torque[0] + o[3], net.torque[1] + o[4], net.torque[2] + o[5])
     linear, angular = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if m != 0:
         linear = (
-            duration * (m * net.force[0] + g[0]),
-            duration * (m * net.force[1] + g[1]),
-            duration * (m * net.force[2] + g[2]),
+            duration * (m * (net.force[0] + o[0]) + g[0]),
+            duration * (m * (net.force[1] + o[1]) + g[1]),
+            duration * (m * (net.force[2] + o[2]) + g[2]),
         )
     angular = (
         duration * (i[0, 0] * t[0] + i[0, 1] * t[1] + i[0, 2] * t[2]),

@@ -41,6 +41,8 @@ _DEEP = 1000.0
 """Distance below a mesh within which rays look for other ground [m]."""
 _Y_TO_Z = (math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))
 """Quarter turn about x: PyBullet's cylinders lie along z, ours along y."""
+_THINNEST, _LYING = 0.01, math.sqrt(0.5)
+"""Thickness that carries belts which land on it [m]; cosine of the steepest slope that a floor has [-]."""
 _ROUND, _TILTS = 16, 8
 """Corners around a sphere, and steps from pole to pole."""
 
@@ -75,8 +77,10 @@ def from_pybullet(
     collision shape, or does not collide with PyBullet's default collision group (rays do not meet it).
 
     Boxes, cylinders, planes and convex meshes whose corners PyBullet tells are exact (PyBullet adds a margin
-    of 1 mm to the latter); spheres and capsules become polyhedra whose corners lie on them. Heightfields
-    and other meshes become a `Heightfield` of samples: solid from there on downwards, upright faces
+    of 1 mm to the latter). But a box thinner than 10 mm that lies flatter than 45 deg reaches 10 mm below
+    its upper face: what lands on a sheet, as on the 1 mm of `plane100.urdf`, would go through it. Spheres and
+    capsules become polyhedra whose corners lie on them. Heightfields and other meshes become a `Heightfield`
+    of samples: solid from there on downwards, upright faces
     slope over one spacing, and their upper edge is within one. Where no ray meets them, their height
     is one spacing below the lowest other static body there. A roof is therefore no terrain.
 
@@ -168,13 +172,27 @@ def _is_met(client: Any, link: _Link, solid: _Convex) -> bool:
     return bool(hit[:2] == link[:2])
 
 
+def _thick_enough(
+    size: tuple[float, float, float], center: NDArray[np.float64], rotation: NDArray[np.float64]
+) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
+    """Sides [m] and centre of a box in the world; one that lies flat reaches `_THINNEST` below its top."""
+    sides, thin = list(size), int(np.argmin(size))
+    normal = rotation[:, thin] * np.sign(rotation[2, thin])
+    if normal[2] > _LYING and sides[thin] < _THINNEST:
+        center = center - (_THINNEST - sides[thin]) / 2 * normal
+        sides[thin] = _THINNEST
+    (a, b, c), (x, y, z) = sides, center.tolist()
+    return (a, b, c), (x, y, z)
+
+
 def _solid(client: Any, link: _Link, index: int, shape: tuple[Any, ...]) -> _Convex | None:
     """A link's collision shape as a convex solid; None for a mesh that is not one."""
     _, _, kind, (a, b, c), _, *local = shape
     center, orientation = client.multiplyTransforms(link.position, link.orientation, *local)
     rotation = np.array(client.getMatrixFromQuaternion(orientation)).reshape(3, 3)
     if kind == client.GEOM_BOX:
-        return Box((a, b, c), center, orientation)
+        size, middle = _thick_enough((a, b, c), np.array(center), rotation)
+        return Box(size, middle, orientation)
     if kind == client.GEOM_CYLINDER:
         upright = client.multiplyTransforms((0, 0, 0), orientation, (0, 0, 0), _Y_TO_Z)[1]
         return Cylinder(b, a, center, upright)

@@ -6,61 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from oval_statics import GROUSER, HALF_BASE, MASS, RADIUS, climbs, fall, largest_step, oval, tipping_angle
 from scipy.optimize import brentq, minimize_scalar
 
 import segtrack
-from segtrack import terrain
-from segtrack.description import VehicleDescription
 
-RADIUS, HALF_BASE, GROUSER, MASS = 0.085, 0.25, 0.004, 21.0
 CENTERS = [(0.0, 0.0), (0.05, 0.03)]
 """Centres of mass ahead of the middle and above the axles [m]."""
-
-
-def oval(friction=1.0, ahead=0.0, above=0.0, restitution=0.0, **drive):
-    """A vehicle of two oval tracks with 60 grousers each, of 21 kg."""
-    track = {
-        "path": {"pulleys": [{"x": x, "z": 0.0, "radius": RADIUS} for x in (-HALF_BASE, HALF_BASE)]},
-        "width": 0.08,
-        "belt": {"mass": 2.0},
-        "grousers": {"count": 60, "shape": {"box": {"length": 0.005, "height": GROUSER}}},
-        "drive": {"max_force": 2000.0, "max_speed": 5.0, "reflected_mass": 0.5} | drive,
-        "contact": {"friction": friction, "restitution": restitution},
-    }
-    body = MASS - 4.0
-    center = [ahead * MASS / body, 0.0, above * MASS / body]
-    return VehicleDescription.model_validate(
-        {
-            "name": "oval",
-            "source": "tests",
-            "body": {"mass": body, "size": [0.4, 0.3, 0.06], "center_of_mass": center},
-            "tracks": {
-                name: track | {"mount": {"xyz": [0.0, y, 0.0]}}
-                for name, y in (("left", 0.2), ("right", -0.2))
-            },
-        }
-    )
-
-
-def largest_step(friction, ahead, above, height):
-    """Largest step [m] by statics: the edge alone bears the weight as the centre of mass passes over it."""
-    a, b = HALF_BASE + ahead, above
-    t = np.linspace(0.0, min(math.atan(friction), 1.4), 20001)
-    return float(np.max(a * np.sin(t) - b * np.sin(t) * np.tan(t) + RADIUS * (1 - 1 / np.cos(t)) + height))
-
-
-def climbs(vehicle, track_model, height, speed, time_step):
-    """Whether a vehicle gets onto a step of a height [m] with belts at a speed [m/s]."""
-    with segtrack.World(engine="native", time_step=time_step) as world:
-        world.add_terrain(terrain.Step(height=height, distance=0.4))
-        robot = world.add_vehicle(vehicle, track_model=track_model)
-        world.settle()
-        robot.set_belt_speed(speed, speed)
-        for _ in range(math.ceil(3.2 / speed)):
-            world.run(0.5)
-            if robot.state.position[2] > height + 0.08 and abs(robot.state.pitch) < 0.1:
-                return True
-    return False
 
 
 @pytest.mark.parametrize("time_step", [pytest.param(0.001, marks=pytest.mark.slow), 0.004])
@@ -133,21 +85,6 @@ def test_friction_lifts_the_nose_onto_steps_below_the_axles_as_statics_say(frict
     assert not climbs(vehicle, "surface", 1.03 * most, 0.02, time_step)
 
 
-def tipping_angle(vehicle, track_model):
-    """Slope at which a vehicle on it, its nose up, tips over [deg], as gravity turns by 0.5 deg a second."""
-    with segtrack.World(engine="native", time_step=0.004) as world:
-        world.add_terrain(terrain.Plane())
-        robot = world.add_vehicle(vehicle, track_model=track_model)
-        world.settle()
-        angle = 20.0
-        while abs(robot.state.pitch) < 0.05 and angle < 80.0:
-            angle += 0.1
-            slope = math.radians(angle)
-            world.set_gravity((-9.81 * math.sin(slope), 0.0, -9.81 * math.cos(slope)))
-            world.run(0.1)
-        return angle
-
-
 def bed_angle(lever, height, stiffness):
     """Slope at which a vehicle tips over on a bed of a stiffness a metre [deg].
 
@@ -197,21 +134,6 @@ def test_a_vehicle_rebounds_with_its_restitution(restitution, time_step):
     heights = fall(oval(0.6, restitution=restitution), time_step)
     lowest = np.argmin(heights[:70])
     assert math.sqrt(heights[lowest:].max() / 0.3) == pytest.approx(restitution, abs=0.03)
-
-
-def fall(vehicle, time_step):
-    """Heights of a vehicle over that at rest, every 4 ms for 1.2 s after it is let go at 0.3 m (n,) [m]."""
-    with segtrack.World(engine="native", time_step=time_step) as world:
-        world.add_terrain(terrain.Plane())
-        robot = world.add_vehicle(vehicle, track_model="compliant")
-        world.settle()
-        x, y, z = robot.state.position
-        robot.reset_base_pose((x, y, z + 0.3))
-        heights = []
-        for _ in range(300):
-            world.run(0.004)
-            heights.append(robot.state.position[2] - z)
-    return np.array(heights)
 
 
 @pytest.mark.parametrize("ratio", [30.0, -30.0, None])

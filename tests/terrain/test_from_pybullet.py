@@ -106,6 +106,17 @@ def test_a_body_is_where_rays_meet_it(client, kind, shape, solid, tolerance):
         assert top(ground, x, y) == pytest.approx(hit[3][2], abs=tolerance)
 
 
+@pytest.mark.parametrize(("tilt", "thickness"), [(0.0, 0.01), (0.4, 0.01), (1.3, 0.001)])
+def test_a_sheet_that_lies_is_10_mm_thick_below_its_upper_face(client, tilt, thickness):
+    """An upright one stays as thin as it is."""
+    turn = pybullet.getQuaternionFromEuler((tilt, 0.0, 0.3))
+    add(client, pybullet.GEOM_BOX, (0.5, -0.2, 0.3), turn, halfExtents=[0.3, 0.4, 0.0005])
+    (found,) = terrain.from_pybullet(client)
+    upper = 0.3 + 0.0005 / math.cos(tilt)
+    assert top(pack_ground([found]), 0.5, -0.2) == pytest.approx(upper, abs=1e-5)
+    assert min(found.parts[0].size) == pytest.approx(thickness)
+
+
 def test_points_inside_a_hull_are_inside():
     ground = pack_ground([terrain.StaticBody(parts=(Hull.of(WEDGE),))])
     assert ground.faces.tolist() == [5] and len(ground.edges) == 9

@@ -13,14 +13,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pybullet
 
 from segtrack.bullet.belts.parent_links import ParentLinks, frames_on, next_step
 from segtrack.bullet.frames import step_duration, vector
-from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackBuilder, TrackJoints, no_links
+from segtrack.bullet.model import Belt, BeltGroup, BeltReading, Push, TrackBuilder, TrackJoints, no_links
 from segtrack.chain.advance import MAX_TIME_STEP, DriveCommand, advance_tracks, tension_tracks, warn
 from segtrack.chain.readings import ChainPose, ChainReading
 from segtrack.chain.shoe_state import kinetic_energy
@@ -228,18 +228,20 @@ class ChainBeltGroup(BeltGroup):
         """Read the state of all belts, in track order."""
         return [belt.read() for belt in self._belts]
 
-    def advance(self, damping_rate: float) -> None:
+    def advance(self, damping_rate: float, push: Push | None) -> None:
         """Take all chains through the time of PyBullet's next step, and apply what they do to the vehicle."""
         duration, gravity, sub_steps = next_step(self._client, MAX_TIME_STEP, "link chains")
         if sub_steps > 1:
             raise InvalidValueError("numSubSteps of the client", "at most 1 with link chains", sub_steps)
         motions = self._links.read()
+        vehicle = self._links.compose(motions, gravity)
+        self._links.feel(motions, vehicle, duration, damping_rate, push)
         wrenches = np.zeros((len(motions), 6))
         means = advance_tracks(
             [belt.chain for belt in self._belts],
             [frames_on(motions, belt.mounts) for belt in self._belts],
             [belt.drive for belt in self._belts],
-            self._links.compose(motions, gravity),
+            vehicle,
             duration,
             damping_rate,
         )
@@ -248,7 +250,15 @@ class ChainBeltGroup(BeltGroup):
                 arm, force = vector(mean.point - motions[link, :3]), vector(mean.force)
                 wrenches[link, :3] += force
                 wrenches[link, 3:] += mean.torque + cross(arm, force)
-        self._links.apply(motions, wrenches)
+        self._links.apply(motions, vehicle, wrenches)
+
+    def snapshot(self) -> Any:
+        """Memory of what has acted on the vehicle from outside."""
+        return self._links.snapshot()
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a snapshot, with the vehicle where it was."""
+        self._links.restore(snapshot)
 
     def update_terrain(self, terrains: Sequence[Terrain]) -> None:
         """Let the chains stand on these terrains."""

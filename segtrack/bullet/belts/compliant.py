@@ -7,17 +7,27 @@ touches the terrain as it is described; the vehicle's body touches it as PyBulle
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.bullet.belts.carrying_joints import BeltCarriers
 from segtrack.bullet.belts.parent_links import ParentLinks, allocate_frames, next_step
-from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackBuilder, TrackJoints, no_links
+from segtrack.bullet.model import (
+    Belt,
+    BeltGroup,
+    BeltReading,
+    Motor,
+    Push,
+    TrackBuilder,
+    TrackJoints,
+    no_links,
+)
 from segtrack.compliant.reading import GrouserReading
 from segtrack.compliant.vehicle_belts import SavedBelt, VehicleBelts
-from segtrack.description.belt_limits import MARGIN, longest_steps
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.placement import vehicle_links
 from segtrack.errors import DivergedError
@@ -81,7 +91,7 @@ class CompliantBelt(Belt):
 
     def reset_to_mount(self) -> None:
         """Bring the belt to rest on its link; its contacts are forgotten."""
-        self._group.belts.place(self._index)
+        self._group.put_elsewhere(self._index)
 
     def set_friction(self, friction: float) -> None:
         """Set the track's friction along it against terrain of friction 1; that across keeps its ratio."""
@@ -116,17 +126,15 @@ class CompliantBeltGroup(BeltGroup):
         """
         self._client = client
         self._links = ParentLinks(client, body)
+        self._carriers = BeltCarriers(client, body, [b.track_joints.parent_link for b in belts])
         mounts = [self._links.mount((b.track_joints.parent_link,), b.spec.mount) for b in belts]
         self._mounts = FrameMounts(*(np.concatenate([m[i] for m in mounts]) for i in range(3)))
         self._frames = allocate_frames(len(belts))
         self._wrenches = np.zeros((len(self._links.masses.masses), 6))
         vehicle = belts[0].track_joints.vehicle
-        self._name, links = vehicle.name, vehicle_links(vehicle)
-        designs = belt_designs(vehicle, links.mass, smooth, soft=True)
-        longest = longest_steps(links, designs, vehicle.body.fixed)
-        # A flipper that its servo does not hold feels contacts once a step of PyBullet's.
-        self._longest = min(MAX_TIME_STEP, longest.joint / MARGIN)
-        self.belts = VehicleBelts(designs, min(MAX_SUB_STEP, longest.vehicle))
+        self._name = vehicle.name
+        designs = belt_designs(vehicle, vehicle_links(vehicle).mass, smooth)
+        self.belts = VehicleBelts(designs, self._carriers.joints, MAX_SUB_STEP)
         for i, belt in enumerate(belts):
             belt.join(self, i)
         self._time = 0.0
@@ -141,19 +149,38 @@ class CompliantBeltGroup(BeltGroup):
         place_frames(self._links.read(), self._mounts, self._frames)
         return self._frames
 
-    def advance(self, damping_rate: float) -> None:
+    def advance(self, damping_rate: float, push: Push | None) -> None:
         """Take all belts through the time of PyBullet's next step, and apply what they do to the vehicle."""
-        duration, gravity, _ = next_step(self._client, self._longest, f"compliant belts of {self._name}")
+        duration, gravity, _ = next_step(self._client, MAX_TIME_STEP, f"compliant belts of {self._name}")
         motions, wrenches = self._links.read(), self._wrenches
         place_frames(motions, self._mounts, self._frames)
         vehicle = self._links.compose(motions, gravity)
+        self._links.feel(motions, vehicle, duration, damping_rate, push)
+        self._carriers.read(motions, self._links.masses, duration)
         coupling = self.belts.advance(self._frames, vehicle, duration, damping_rate)
         wrenches[:] = 0.0
         add_mean_wrenches(motions, self._mounts, coupling, duration, wrenches)
         self._time += duration if damping_rate == 0 else 0.0
         if not np.isfinite(wrenches).all():
             raise DivergedError(self._name, self._time, "its state is not finite")
-        self._links.apply(motions, wrenches)
+        self._links.apply(motions, vehicle, wrenches)
+
+    def snapshot(self) -> Any:
+        """Memory of what has acted on the vehicle from outside."""
+        return self._links.snapshot()
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to a snapshot, with the vehicle where it was."""
+        self._links.restore(snapshot)
+
+    def connect(self, motors: Mapping[int, Motor]) -> None:
+        """Take the motors of joints, of which some carry belts."""
+        self._carriers.connect(motors)
+
+    def put_elsewhere(self, belt: int) -> None:
+        """Bring a belt to rest on its link; its contacts, and what acted on the vehicle, are forgotten."""
+        self.belts.place(belt)
+        self._links.forget()
 
     def update_terrain(self, terrains: Sequence[Terrain]) -> None:
         """Let the belts stand on these terrains."""

@@ -3,11 +3,13 @@
 Before each of PyBullet's steps such belts take the motion of the links that carry them, and go through
 sub-steps of their own, in which these move as parts of one rigid vehicle. The mean of what the belts did
 to them is applied as a force for that step, so that momentum is kept to rounding
-(`segtrack.ground.parent_frames`).
+(`segtrack.ground.parent_frames`). What else acts on the vehicle follows from its momentum
+(`segtrack.ground.outside`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,10 +17,12 @@ import numpy as np
 import pybullet
 from numpy.typing import NDArray
 
+from segtrack.bullet.model import Push
 from segtrack.chain.stability import rounded_down
 from segtrack.description.track import Mount
 from segtrack.errors import InvalidValueError
 from segtrack.geometry.mass import rotation_of
+from segtrack.ground.outside import allocate_outside, estimate_outside, forget_outside, record_wrenches
 from segtrack.ground.parent_frames import (
     KINEMATIC,
     LINK_STATE,
@@ -29,6 +33,8 @@ from segtrack.ground.parent_frames import (
     compose_links,
     place_frames,
 )
+
+_NOTHING = Push((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 class EngineStep(NamedTuple):
@@ -76,6 +82,7 @@ class ParentLinks:
         self._client, self._body = client, body
         self._joints = list(range(pybullet.getNumJoints(body, physicsClientId=client)))
         self._rotation, self._center, self._inverse = np.zeros((3, 3)), np.zeros(3), np.zeros((3, 3))
+        self._outside = allocate_outside()
         self.weigh()
 
     def weigh(self) -> None:
@@ -106,7 +113,44 @@ class ParentLinks:
         if self.masses.masses[0] == 0:
             return KINEMATIC._replace(gravity=gravity)
         inverse = compose_links(motions, self.masses, self._rotation, self._center, self._inverse)
-        return CompositeBody(self._center, inverse, self._inverse, gravity)
+        return CompositeBody(self._center, inverse, self._inverse, gravity, np.zeros(6))
+
+    def feel(
+        self,
+        motions: NDArray[np.float64],
+        vehicle: CompositeBody,
+        duration: float,
+        damping_rate: float,
+        push: Push | None,
+    ) -> None:
+        """Fill in what acts on the vehicle from outside; `apply` is to follow.
+
+        Args:
+            motions: Motions of the links now (L, `LINK_STATE`).
+            vehicle: All links together; one that is fixed to the world feels nothing.
+            duration: Duration of the next step [s].
+            damping_rate: Rate at which velocities decay besides [1/s].
+            push: A user's force in that step.
+        """
+        if vehicle.inverse_mass != 0.0:
+            force, point = _NOTHING if push is None else push
+            left = math.exp(-damping_rate * duration)
+            estimate_outside(
+                self._outside, motions, self.masses, self._rotation, vehicle, force, point, duration, left
+            )
+
+    def forget(self) -> None:
+        """Forget what acted on the vehicle, which was put elsewhere."""
+        forget_outside(self._outside)
+
+    def snapshot(self) -> list[NDArray[np.float64]]:
+        """Return what is remembered of the last steps."""
+        return [array.copy() for array in self._outside]
+
+    def restore(self, snapshot: list[NDArray[np.float64]]) -> None:
+        """Go back to a snapshot."""
+        for array, values in zip(self._outside, snapshot, strict=True):
+            array[:] = values
 
     def mount(self, links: Sequence[int], mount: Mount) -> FrameMounts:
         """The track frame on each of some links, which coincide where the vehicle is loaded: joints at 0.
@@ -131,8 +175,12 @@ class ParentLinks:
             np.array([turn.T @ rotation for turn in turns]),
         )
 
-    def apply(self, motions: NDArray[np.float64], wrenches: NDArray[np.float64]) -> None:
+    def apply(
+        self, motions: NDArray[np.float64], vehicle: CompositeBody, wrenches: NDArray[np.float64]
+    ) -> None:
         """Apply a force [N] and a torque about its centre of mass [N m] to each link (L, 6), for a step."""
+        if vehicle.inverse_mass != 0.0:
+            record_wrenches(self._outside, motions, vehicle, wrenches)
         client, body, frame = self._client, self._body, pybullet.WORLD_FRAME
         apply_force, apply_torque = pybullet.applyExternalForce, pybullet.applyExternalTorque
         # PyBullet takes one load a call; plain lists halve the time of this loop.
