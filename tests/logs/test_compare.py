@@ -452,14 +452,14 @@ def test_a_simulation_that_heads_elsewhere_and_drives_alike_has_no_displacement_
     sampled = SampledMotion(drive(0.4, 0.6, heading=math.pi / 2), even_times(1.0, 4.0))
     chord = 2 * 0.5 / 0.5 * math.sin(0.25)
     expected = (chord * math.cos(0.25), chord * math.sin(0.25), 0.0)
-    np.testing.assert_allclose(
-        sampled.displacements()[:-2], np.tile(expected, (4, 1)), rtol=0, atol=2e-4
-    )
+    np.testing.assert_allclose(sampled.displacements()[:-2], np.tile(expected, (4, 1)), rtol=0, atol=2e-4)
 
 
 def test_slip_is_that_of_the_measured_belt_where_there_is_its_command_too():
     """Without measured ones, of the commanded."""
-    commands = {f"belt_speed_command.{s}": Signal(TIMES, np.full(len(TIMES), 0.8), 0.0) for s in ("left", "right")}
+    commands = {
+        f"belt_speed_command.{s}": Signal(TIMES, np.full(len(TIMES), 0.8), 0.0) for s in ("left", "right")
+    }
     both = drive(slip=0.2).with_signals(commands)
     alone = Motion("commanded", {k: v for k, v in both.signals.items() if not k.startswith("belt_speed.")})
     for motion, slip in ((both, 0.2), (alone, 0.5)):
