@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
-from jointed_vehicles import Limb, jointed
-from scenes import vary
 
 import segtrack
 from segtrack import terrain
