@@ -8,11 +8,13 @@ import sys
 
 import numpy as np
 import pytest
-from jointed_vehicles import Limb, jointed
+from jointed_vehicles import TRACK, Limb, jointed
 from native_vehicles import ROBOTS
+from scenes import vary
 
 import segtrack
 from segtrack import Batch, terrain
+from segtrack.description.drive import TorqueTable
 from segtrack.envs.task import EpisodeCourse, Path
 from segtrack.envs.view import CourseGrounds
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
@@ -260,6 +262,79 @@ def test_variants_have_limits_and_gauges_of_their_own():
             assert batch.state.velocity[i] == pytest.approx(robot.state.velocity, abs=1e-10)
             slips = [track.slip for track in robot.tracks.values()]
             assert batch.tracks.slip[i] == pytest.approx(slips, abs=1e-9)
+
+
+def test_throttles_and_brakes_are_those_of_a_world_and_last_until_a_speed_is_commanded():
+    """Other ones on each side, of drives with a table of torques; then by both commands of speeds."""
+    table = TorqueTable(radius=0.1, rows=((0.0, 10.0), (5.0, 10.0), (15.0, 4.0)), gears=(2.0,))
+    drive = {"max_force": None, "max_speed": 0.7, "torque_table": table, "max_brake": 400.0}
+    vehicle, pedals = vary("packbot", drive=drive), [(0.1, 0.3, 0.0, 0.1), (-0.2, 0.05, 0.02, 0.0)]
+    ends = (lambda d: d.set_belt_speed(0.3, 0.1), lambda d: d.set_track_speeds([0.3, 0.1]))
+    for end in ends:
+        batch = Batch(vehicle, 2, time_step=STEP)
+        left, right, left_brake, right_brake = np.transpose(pedals)
+        batch.set_throttle(left, right, left_brake=left_brake, right_brake=right_brake)
+        batch.run(0.4)
+        driven = batch.state.velocity
+        end(batch)
+        batch.run(0.8)
+        for i, (throttle, other, brake, other_brake) in enumerate(pedals):
+            alone = InWorld(vehicle, GROUNDS[3])
+            alone.robot.set_throttle(throttle, other, left_brake=brake, right_brake=other_brake)
+            alone.run(0.4)
+            assert tuple(driven[i].tolist()) == alone.robot.state.velocity
+            alone.set_belt_speed(0.3, 0.1)
+            alone.run(0.8)
+            assert tuple(batch.state.velocity[i].tolist()) == alone.robot.state.velocity
+        assert batch.tracks.speed == pytest.approx(np.tile((0.3, 0.1), (2, 1)), abs=0.01)
+
+
+def test_joints_beside_flippers_have_their_own_limits(tmp_path):
+    """An arm that goes further than its vehicle's flipper, and one that goes less far."""
+    limbs = (
+        Limb("arm", xyz=(0, 0, 0.3), limits=(-0.1, 2.5)),
+        Limb("hand", xyz=(0, 0.1, 0.3), limits=(-2.0, 0.2)),
+    )
+    flipper = TRACK["path"] | {
+        "pulleys": [{"x": 0, "z": 0, "radius": 0.08}, {"x": 0.2, "z": 0, "radius": 0.05}]
+    }
+    fin = {
+        "mount": {"parent": "base", "xyz": [0.2, 0.3, 0.0]},
+        "tip_direction": "front",
+        "mass": 1.0,
+        "size": [0.2, 0.02, 0.1],
+        "limits": [-0.5, 0.7],
+        "max_torque": 60.0,
+        "max_speed": 2.0,
+        "tracks": {"belt": {k: v for k, v in TRACK.items() if k != "mount"} | {"path": flipper}},
+    }
+    servos = {"arm": {"servo": {}}, "hand": {"servo": {}}}
+    vehicle = segtrack.load_vehicle(jointed(tmp_path, limbs, servos, flippers={"fin": fin}))
+    batch = Batch(vehicle, 2, time_step=STEP)
+    batch.set_joints(arm=[9.0, -9.0], hand=[9.0, -9.0])
+    batch.set_flippers(fin=[9.0, -9.0])
+    batch.run(2.5)
+    for i, aimed in enumerate((9.0, -9.0)):
+        alone = InWorld(vehicle, GROUNDS[3])
+        alone.robot.set_flippers(fin=max(min(aimed, 0.7), -0.5))
+        for joint in alone.robot.joints.values():
+            joint.set_position(aimed)
+        alone.run(2.5)
+        joints = [joint.position for joint in alone.robot.joints.values()]
+        assert batch.joints.position[i].tolist() == pytest.approx(joints, abs=1e-12)
+    assert batch.joints.position == pytest.approx(np.array([[2.5, 0.2], [-0.1, -2.0]]), abs=0.02)
+
+
+def test_vehicles_that_differ_in_their_second_flipper_alone_are_placed_as_in_a_world():
+    """Raised, lowered and level: of each the height is its own."""
+    angles = [0.0, -1.2, 0.9]
+    batch = Batch("quince", 3, time_step=STEP)
+    batch.reset(flippers={"front_right": angles})
+    heights = batch.state.position[:, 2]
+    for i, angle in enumerate(angles):
+        alone = InWorld("quince", GROUNDS[3], flippers={"front_right": angle})
+        assert heights[i] == pytest.approx(alone.robot.state.position[2], abs=1e-12)
+    assert heights[1] > heights[0] + 0.05
 
 
 def test_start_poses_and_joints_are_those_of_a_world(tmp_path):

@@ -65,6 +65,22 @@ def test_belt_travel_and_way_make_the_slip(climb):
     assert climb.step(STILL)[-1]["slip"] == pytest.approx(0.0, abs=0.02)
 
 
+def test_slip_of_a_turn_is_by_the_mean_of_all_belts(climb):
+    """One side runs at three times the other's speed: neither of them alone gives it."""
+    climb.reset(seed=0)
+    robot, turning = climb._episode_world.robot, np.array([0.3, 1.0, 0.0, 0.0], np.float32)
+    for _ in range(10):
+        climb.step(turning)
+    before, origin = [track.travel for track in robot.tracks.values()], np.array(robot.state.position)
+    *_, info = climb.step(turning)
+    travel = np.mean([t.travel - b for t, b in zip(robot.tracks.values(), before, strict=True)])
+    yaw = robot.state.yaw
+    way = (np.array(robot.state.position) - origin) @ (math.cos(yaw), math.sin(yaw), 0.0)
+    sides = [robot.tracks[name].travel for name in ("left", "right")]
+    assert max(sides) > 2.0 * min(sides) > 0.0
+    assert info["slip"] == pytest.approx(1 - way / travel, abs=0.02)
+
+
 @pytest.mark.parametrize(
     "roll_deg, pitch_deg, tipped",
     [(79, 0, False), (81, 0, True), (-81, 0, True), (180, 0, True), (0, 79, False), (0, 81, True),

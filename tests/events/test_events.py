@@ -14,6 +14,7 @@ from segtrack.engine.drive import force_at
 from segtrack.errors import DivergedError, InvalidValueError, UnknownNameError
 from segtrack.events import (
     Assumptions,
+    BeltSpeedDriver,
     EventSetup,
     GapObstacle,
     HalfRoundObstacle,
@@ -70,6 +71,23 @@ def test_the_drivers_place_is_that_of_the_vehicle_file_unless_given():
     assert (own.driver.source, given.driver.source) == ("vehicle file", "given")
     assert np.array_equal(own.ridden.acceleration, given.ridden.acceleration)
     assert own.ridden.filtered_peak > middle.ridden.filtered_peak
+
+
+@pytest.mark.parametrize(("aside", "yaw"), [(0.2, 0.0), (-0.2, 0.1), (0.0, 0.3)])
+def test_a_driver_comes_back_to_its_line(aside, yaw):
+    """From either side and heading, without running off to the other side first."""
+    given, speed = Assumptions(), 0.5
+    with segtrack.World(engine="native", time_step=0.004) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle(PACKBOT, track_model="compliant", position=(0.0, aside), yaw=yaw)
+        drive_by, most = BeltSpeedDriver(speed, given), 0.0
+        for _ in range(600):
+            drive_by(robot, world.time)
+            world.run(0.02)
+            most = max(most, abs(robot.state.position[1]))
+    assert abs(robot.state.position[1]) < 0.02 and abs(robot.state.yaw) < 0.02
+    assert robot.state.position[0] > 3.0
+    assert aside == 0.0 or most < 0.21
 
 
 def test_two_equal_events_are_equal_to_the_bit():

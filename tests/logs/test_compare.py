@@ -441,3 +441,27 @@ def test_a_perfect_model_is_within_as_often_as_it_should():
     rows = [row(compare_motions(noisy(exact, seed), exact), "peak pitch") for seed in range(20)]
     assert sum(found.verdict == "within" for found in rows) >= 17
     assert np.mean([found.error for found in rows]) == pytest.approx(0.0, abs=0.001)
+
+
+def test_a_simulation_that_heads_elsewhere_and_drives_alike_has_no_displacement_error():
+    """Displacements are told in the body frame: of an arc, along and across it."""
+    for turned in (0.5, math.pi / 2, -2.0):
+        other = drive(0.4, 0.6, heading=turned)
+        comparison = compare_motions(drive(0.4, 0.6), other, alignment="none")
+        assert row(comparison, "displacement error over 1 s (RPE)").error == pytest.approx(0.0, abs=1e-9)
+    sampled = SampledMotion(drive(0.4, 0.6, heading=math.pi / 2), even_times(1.0, 4.0))
+    chord = 2 * 0.5 / 0.5 * math.sin(0.25)
+    expected = (chord * math.cos(0.25), chord * math.sin(0.25), 0.0)
+    np.testing.assert_allclose(sampled.displacements()[:-2], np.tile(expected, (4, 1)), rtol=0, atol=2e-4)
+
+
+def test_slip_is_that_of_the_measured_belt_where_there_is_its_command_too():
+    """Without measured ones, of the commanded."""
+    commands = {
+        f"belt_speed_command.{s}": Signal(TIMES, np.full(len(TIMES), 0.8), 0.0) for s in ("left", "right")
+    }
+    both = drive(slip=0.2).with_signals(commands)
+    alone = Motion("commanded", {k: v for k, v in both.signals.items() if not k.startswith("belt_speed.")})
+    for motion, slip in ((both, 0.2), (alone, 0.5)):
+        for side in ("left", "right"):
+            assert SampledMotion(motion, even_times(1.0, 4.0)).slip(side) == pytest.approx(slip, abs=1e-3)

@@ -162,6 +162,17 @@ def test_drives_of_all_kinds_are_refused_by_nothing(name):
     assert name in DOUBTED or not found.notes
 
 
+@pytest.mark.parametrize(("share", "told"), [(0.6, ""), (0.4, "0.4"), (1.4, ""), (2.0, "2")])
+def test_belts_are_told_to_run_by_their_share_of_what_they_are_commanded(share, told):
+    """What they make over what they are told, which is neither the inverse nor symmetric to it."""
+    made = BACK.speed[:, None] + BACK.turning[:, None] * HALF_GAUGE * [-1, 1]
+    text = "  belt_speed_command: {left: c, right: d, unit: m/s}\n"
+    found = BACK.checked(mapping=text, c=made[:, 0] / share, d=made[:, 1] / share)
+    notes = [note for note in found.notes if "though nothing" not in note and "times as fast" in note]
+    assert bool(notes) == bool(told)
+    assert all(f"which is {told} times as fast" in note for note in notes)
+
+
 def test_channels_that_never_move_are_found():
     """A velocity of 0 and an attitude that stands, of a vehicle that drives and turns."""
     count = len(STRAIGHT.times)

@@ -78,6 +78,20 @@ def test_torn_last_line_is_said_and_the_rest_is_there(records):
     assert path.read_bytes().startswith(torn)
 
 
+def test_a_trial_is_recovered_once_however_often_its_file_is_found(records):
+    """As after a crash between adding it and removing its file."""
+    trial = result(outcome="abandoned")
+    records.note_unfinished(trial)
+    assert records.recover() == ((trial,), ())
+    records.note_unfinished(trial)
+    assert records.recover() == ((), ())
+    records.note_unfinished(trial)
+    other = result(operator="Eve", id="ba9876543210")
+    records.note_unfinished(other)
+    assert records.recover() == ((other,), ())
+    assert [records.read(name).results for name in ("Ada", "Eve")] == [(trial,), (other,)]
+
+
 def test_empty_lines_are_no_results(records):
     records.add(result())
     path = records.folder / "Ada.jsonl"

@@ -17,3 +17,9 @@ def test_splits_begin_with_their_repetition_and_the_fastest_is_credited():
     assert [each.completed for each in repetitions] == [True, False, True, False, False]
     assert fastest(repetitions) == (3, 7)
     assert fastest(read_repetitions([])) == ()
+
+
+def test_a_repetition_that_begins_fastest_is_not_the_fastest():
+    """2 s to the first gate and 9 to the end lose against 3 and 7."""
+    later = [("gate", 22.0), ("gate", 29.0), ("repetition", 29.0)]
+    assert fastest(read_repetitions([*EVENTS[:9], *later])) == (3, 7)

@@ -116,6 +116,11 @@ def test_a_study_that_is_killed_goes_on_to_the_same_rows(kill_after, order, tmp_
     result = run_study(study, tmp_path / "killed", pool=rest, resume=True)
     assert result.rows == whole.rows and result.found == whole.found
     assert rest.count == len(whole.rows) - kill_after
+    written = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
+    assert sorted(written[1:], key=lambda row: (row["design"], row["trial"])) == list(whole.rows)
+    nothing = Formula()
+    assert run_study(study, tmp_path / "killed", pool=nothing, resume=True).rows == whole.rows
+    assert nothing.count == 0
 
 
 def test_a_study_that_has_begun_is_not_begun_anew(tmp_path):

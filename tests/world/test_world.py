@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import pybullet
 import pytest
@@ -522,6 +523,42 @@ def test_a_force_acts_until_it_is_set_again_and_is_part_of_the_state() -> None:
         world.restore(saved)
         world.run(0.01)
         assert robot.state.velocity[0] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["native", "pybullet"])
+def test_a_force_acts_along_the_worlds_axes_wherever_the_vehicle_looks(engine: EngineName) -> None:
+    """On one that heads along y, and on one that heads back and lies on its side."""
+    force = (24.0, 10.0, -6.0)
+    for orientation in ((0.0, 0.0, 0.0), (0.0, 0.0, math.pi / 2), (math.pi / 2, 0.3, 2.5)):
+        with segtrack.World(engine=engine, gravity=0.0) as world:
+            robot = world.add_vehicle("packbot", position=(1.0, -2.0, 1.0))
+            robot.reset_base_pose((1.0, -2.0, 1.0), pybullet.getQuaternionFromEuler(orientation))
+            masses = robot.bodies().masses
+            center = masses @ robot.bodies().positions / masses.sum()
+            robot.apply_force(force, center.tolist())
+            world.run(0.02)
+            bodies = robot.bodies()
+            momentum = bodies.masses @ bodies.velocities
+            assert momentum == pytest.approx([0.02 * f for f in force], rel=0.03, abs=0.005)
+
+
+@pytest.mark.parametrize("orientation", [(0.0, 0.0, 0.0), (math.pi / 2, 0.0, 0.0), (0.4, -0.9, 2.0)])
+def test_bodies_that_spin_have_the_same_energy_in_both_engines(orientation: tuple[float, ...]) -> None:
+    """T = w R I R^T w / 2 of a rigid vehicle at any attitude; its spin is given in the world."""
+    spin, energies = np.array((0.3, -0.5, 0.8)), {}
+    for engine in ("native", "pybullet"):
+        with segtrack.World(engine=engine, gravity=0.0) as world:
+            robot = world.add_vehicle("packbot", track_model="compliant", position=(0, 0, 1))
+            quaternion = pybullet.getQuaternionFromEuler(orientation)
+            robot.reset_base_pose((0, 0, 1), quaternion)
+            if engine == "native":
+                robot.model.state.angular_velocity[0], turned = spin, robot.model.body_motion().rotation
+                inertia = turned @ robot.model.tree.inertias[0] @ turned.T
+            else:
+                world.client.resetBaseVelocity(robot.model.body_id, [0, 0, 0], spin.tolist())
+            energies[engine] = robot.bodies().kinetic_energy
+    assert energies["native"] == pytest.approx(spin @ inertia @ spin / 2, rel=1e-6)
+    assert energies["pybullet"] == pytest.approx(energies["native"], rel=0.01)
 
 
 def test_a_vehicle_in_leaning_gravity_falls_along_it() -> None:
