@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.courses import Course, Wall
-from segtrack.description.frames import Frame, body_shapes, link_frames
+from segtrack.description.frames import Frame, link_frames
 from segtrack.geometry.path import inner_outline
 from segtrack.robot import Robot, Track
 from segtrack.scoring.settings import ScoringSettings
