@@ -1,0 +1,162 @@
+"""Friction never beyond friction times load, whatever is commanded: momentum theorems in the native engine.
+
+On flat ground the only forces along it are friction's, so that over any time dt the vehicle's momentum changes
+by dP with |dP_xy| <= mu (M g dt + dP_z), for any command.
+"""
+
+import math
+import random
+
+import numpy as np
+import pytest
+from quick import some_of
+
+import segtrack
+from segtrack import terrain
+from segtrack.ground import active_contacts as contacts
+
+G = 9.81
+WINDOW = 0.02
+DRIVEN = [name for name in segtrack.bundled_vehicles() if name not in ("conveyor", "okada_example")]
+COMPLIANT = some_of(DRIVEN, "packbot", "quince")
+STEPS = some_of([0.001, 0.002, 0.004], 0.004)
+
+
+def on_ground(vehicle, friction, step, *, slope_deg=0.0, sideways=False, ground=None):
+    """A vehicle at rest, gravity turned into a slope that rises ahead, or to its left."""
+    description = segtrack.load_vehicle(vehicle)
+    own = max(track.contact.friction for track in description.tracks.values())
+    world = segtrack.World(engine="native", time_step=step)
+    world.add_terrain(terrain.Plane(friction=friction / own) if ground is None else ground)
+    robot = world.add_vehicle(description, track_model="compliant")
+    world.run(0.4)
+    angle = math.radians(slope_deg)
+    along, down = -G * math.sin(angle), -G * math.cos(angle)
+    world.set_gravity((0.0, along, down) if sideways else (along, 0.0, down))
+    return world, robot
+
+
+def momentum_of(robot):
+    bodies = robot.model.bodies()
+    return bodies.masses @ bodies.velocities
+
+
+def top_speed(robot):
+    return min(1.0, *(track.spec.drive.max_speed for track in robot.description.mounted_tracks()))
+
+
+def command_at_random(robot, draw, top):
+    """Other speeds of both sides, stop or full speed now and then; flippers that go elsewhere."""
+    left, right = (draw.choice((draw.uniform(-top, top), 0.0, top, -top)) for _ in range(2))
+    robot.set_belt_speed(left=left, right=right if draw.random() < 0.5 else left)
+    if robot.flippers and draw.random() < 0.3:
+        robot.set_flippers(**{name: draw.uniform(-0.6, 0.6) for name in robot.flippers})
+
+
+def momenta_under_commands(world, robot, step, seconds, seed):
+    """Momenta (n, 3) [kg m/s] at the ends of steps, commands held for 1 to 50 ms."""
+    draw, top, left, momenta = random.Random(seed), top_speed(robot), 0, [momentum_of(robot)]
+    for _ in range(round(seconds / step)):
+        if left == 0:
+            left = max(1, round(draw.uniform(0.001, 0.05) / step))
+            command_at_random(robot, draw, top)
+        left -= 1
+        world.step()
+        momenta.append(momentum_of(robot))
+    return np.array(momenta)
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("friction", [0.6, 0.1])
+@pytest.mark.parametrize("vehicle", COMPLIANT)
+def test_no_command_gains_more_momentum_than_friction_times_load(vehicle, friction, step):
+    world, robot = on_ground(vehicle, friction, step)
+    with world:
+        weight = robot.model.bodies().masses.sum() * G
+        momenta = momenta_under_commands(world, robot, step, 1.0, seed=1)
+    count = round(WINDOW / step)
+    gained = momenta[count:] - momenta[:-count]
+    allowed = friction * (weight * WINDOW + gained[:, 2])
+    excess = np.hypot(gained[:, 0], gained[:, 1]) - allowed
+    assert excess.max() < 0.02 * friction * weight * WINDOW
+
+
+@pytest.mark.parametrize("vehicle", ["packbot", "quince"])
+@pytest.mark.parametrize(("step", "lowest"), [(0.001, -1.78), (0.004, -1.60)])
+def test_alternating_belts_climb_no_slope_beyond_friction(vehicle, step, lowest):
+    """Between the ground's speed and full speed each 20 ms, at 22 deg and friction 0.3 (16.7 deg)."""
+    world, robot = on_ground(vehicle, 0.3, step, slope_deg=22.0)
+    with world:
+        top, start = top_speed(robot), robot.state.position[0]
+        for k in range(100):
+            sliding = min(max(robot.model.link_motion().velocity[0], -top), top)
+            speed = top if k % 2 == 0 else sliding
+            robot.set_belt_speed(left=speed, right=speed)
+            world.run(0.02)
+        assert robot.state.position[0] - start < lowest
+
+
+@pytest.mark.parametrize("sideways", [False, True])
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("vehicle", COMPLIANT)
+@pytest.mark.parametrize("beyond", [1.02, 1.08])
+def test_what_slides_is_pulled_by_the_slope_less_friction(vehicle, step, beyond, sideways):
+    friction = 0.4
+    angle = beyond * math.atan(friction)
+    world, robot = on_ground(vehicle, friction, step, slope_deg=math.degrees(angle), sideways=sideways)
+    with world:
+        mass, axis = robot.model.bodies().masses.sum(), 1 if sideways else 0
+        world.run(0.4)
+        before = momentum_of(robot)[axis]
+        world.run(0.4)
+        pull = (before - momentum_of(robot)[axis]) / (0.4 * mass)
+    assert pull == pytest.approx(G * (math.sin(angle) - friction * math.cos(angle)), rel=0.005)
+
+
+def forces_as_solved(robot, step):
+    """Normal forces (n,), friction (n, 3) and its limits (n,) [N] of all contacts in the last step.
+
+    Anew from what the step's contacts hold, by the formulas at the head of `active_contacts`.
+    """
+    model = robot.model
+    rows = model._candidates.contacts[0, : model._candidates.contact_count[0, 0]]
+    work, link, belt = model._work, rows[:, 0].astype(int), rows[:, 1].astype(int)
+    lever, normal = rows[:, contacts.LEVER :][:, :3], rows[:, contacts.NORMAL :][:, :3]
+    change = work.changes[link] + np.cross(work.turns[link], lever)
+    change += (
+        np.where(belt >= 0, work.belt_changes[belt], 0.0)[:, None] * rows[:, contacts.ALONG_BELT :][:, :3]
+    )
+    rising = np.sum(change * normal, axis=1)
+    slip = change - rising[:, None] * normal
+    holding = rows[:, contacts.HOLDING :][:, :3] - rows[:, contacts.GRIP, None] * slip
+    normals = rows[:, contacts.ACTS] * (rows[:, contacts.FORCE] - rows[:, contacts.RESISTANCE] * rising)
+    friction = rows[:, contacts.CUT, None] * holding
+    forces = normals[:, None] * normal + friction
+    return normals, friction, rows[:, contacts.FRICTION] * np.maximum(normals, 0.0), forces
+
+
+@pytest.mark.parametrize("vehicle", ["packbot", "quince"])
+def test_on_any_ground_each_contact_is_pressed_and_holds_within_friction(vehicle):
+    """A field of posts, 0.5 s under commands at random; momentum is what the contacts gave it."""
+    step = 0.004
+    field = terrain.StepField(max_height=0.06, cell=0.1, rows=12, columns=12, distance=0.3, seed=3)
+    world, robot = on_ground(vehicle, 0.6, step, ground=field)
+    beyond = allowed = pulled = pressed = 0.0
+    with world:
+        mass, draw, top = robot.model.bodies().masses.sum(), random.Random(2), top_speed(robot)
+        robot.set_belt_speed(left=top, right=top)
+        world.run(0.5)
+        for k in range(125):
+            if k % 5 == 0:
+                command_at_random(robot, draw, top)
+            before = momentum_of(robot)
+            world.step()
+            normals, friction, limits, forces = forces_as_solved(robot, step)
+            gained = momentum_of(robot) - before + (0.0, 0.0, mass * G * step)
+            np.testing.assert_allclose(forces.sum(axis=0) * step, gained, atol=0.02 * mass * G * step)
+            beyond += np.maximum(np.linalg.norm(friction, axis=1) - limits, 0.0).sum()
+            allowed += limits.sum()
+            pulled += np.maximum(-normals, 0.0).sum()
+            pressed += np.maximum(normals, 0.0).sum()
+    assert beyond < 0.02 * allowed
+    assert pulled < 0.02 * pressed
