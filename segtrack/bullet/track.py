@@ -24,7 +24,8 @@ _REST_SPEED = 2e-3
 _BACKLASH = 2e-5
 """A held belt that its drive's whole force leaves farther than this from its place [m] is driven back."""
 _AT_LIMIT = 0.98
-"""A drive that exerts this fraction of its force limit is overloaded; Bullet's solver leaves the rest over."""
+"""A drive that exerts this fraction of its force limit is overloaded; Bullet's solver leaves the rest
+over."""
 
 
 class BulletTrack(TrackModel):

@@ -79,7 +79,10 @@ def subtract_reflected_mass(parent: InertialParent, spec: TrackSpec) -> None:
 def balance_inertia(
     parent: InertialParent, spec: TrackSpec, mass: float, links: Sequence[SegmentLink]
 ) -> None:
-    """Give what carries a track what its links leave out of the properties of a uniform belt of a mass [kg]."""
+    """Give what carries a track what its links leave out.
+
+    They leave it out of the properties of a uniform belt of a mass [kg].
+    """
     belt = uniform_belt(spec.belt_path, spec.width, mass)
     for link in links:
         belt = belt - link.properties
@@ -151,7 +154,10 @@ def joint_name(track: str, link: str) -> str:
 
 
 def lateral_joint_name(track: str, link: str) -> str:
-    """Name of the joint of the slider across the track that carries a track's link, and what rides with it."""
+    """Name of the joint of the slider across the track.
+
+    The slider carries a track's link, and what rides with it.
+    """
     return joint_name(track, f"{link}_lateral")
 
 
@@ -202,7 +208,8 @@ def build_urdf(
     for name, mass in link_masses(robot).items():
         if mass == 0:
             set_inertial(_link(robot, name), _NEGLIGIBLE)
-    # Whole wheels and sprockets take more inertia than their link has, unless the belt has the drive's mass, too.
+    # Whole wheels and sprockets take more inertia than their link has, unless the belt has the drive's
+    # mass, too.
     spread = [t for t in vehicle.mounted_tracks() if links_of[t.name] and not lateral]
     for mounted in spread:
         subtract_reflected_mass(inertial_parents[mounted.name], mounted.spec)
@@ -261,10 +268,11 @@ def _add_flipper(robot: Element, name: str, flipper: FlipperSpec, joint_name: st
     )
 
 
-def _add_slider(
-    robot: Element, track: str, mount: Mount, parent: str, carried: Sequence[SegmentLink]
-) -> str:
-    """Add a slider across a track that carries links, and takes `LATERAL_SHARE` of theirs; returns its name."""
+def _add_slider(robot: Element, track: str, mount: Mount, parent: str, carried: Sequence[SegmentLink]) -> str:
+    """Add a slider across a track that carries links, and takes `LATERAL_SHARE` of theirs.
+
+    Returns its name.
+    """
     joint_of = lateral_joint_name(track, carried[0].name)
     name = joint_of.removesuffix("_joint")
     properties = sum((link.properties for link in carried[1:]), start=carried[0].properties)

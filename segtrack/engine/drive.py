@@ -190,8 +190,8 @@ class DriveController:
     def record_step(self, travel: float, speed: float, force: float, step: float) -> None:
         """Record what a step did.
 
-        A mean force changes m v^2 / 2 by its impulse times the mean of the speeds before and after. Travel, which
-        engines gain at the speed after each step, times force would give up to twice that.
+        A mean force changes m v^2 / 2 by its impulse times the mean of the speeds before and after. Travel,
+        which engines gain at the speed after each step, times force would give up to twice that.
 
         Args:
             travel: Belt travel since the start [m].

@@ -1,4 +1,6 @@
-"""Segments at rest, in the air and thrown off balance, against statics, conservation laws and native belts."""
+"""Segments at rest, in the air and thrown off balance, against statics, conservation laws and native
+belts.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,10 @@ def test_a_held_belt_starts_at_once_and_is_held_again() -> None:
 @pytest.mark.parametrize("smooth", [False, True], ids=["segments", "smooth"])
 @pytest.mark.parametrize("spec", TRACKS)
 def test_masses_of_links_are_one_belts(spec, smooth: bool) -> None:
-    """Moving mass, momentum and angular momentum of a uniform belt and its drive; isotropic where it touches."""
+    """Moving mass, momentum and angular momentum of a uniform belt and its drive.
+
+    Isotropic where it touches.
+    """
     spec = spec.model_copy(update={"grousers": None}) if smooth else spec
     height = spec.grousers.height if spec.grousers else 0.0
     links = lay_out_masses(spec, spec.segment_links())
@@ -115,7 +120,9 @@ def test_masses_of_links_are_one_belts(spec, smooth: bool) -> None:
     for group in slider_groups(links):
         across = sum(link.mass for link in group)
         for link in group:
-            felt = link.mass if link.joint == "slider" else link.inertia[1] / (1 / abs(link.ratio) + height) ** 2
+            felt = (
+                link.mass if link.joint == "slider" else link.inertia[1] / (1 / abs(link.ratio) + height) ** 2
+            )
             assert felt == pytest.approx(across, rel=0.02)
 
 

@@ -1,24 +1,25 @@
 """Masses of a track's segment links, such that contacts, drive and body each find those that they should.
 
-A belt of links is one degree of freedom of mass M, the belt's and what its drive reflects. How M is shared out is
-free, as long as four things hold. All follow from one number, the mass x of the link on the ground:
+A belt of links is one degree of freedom of mass M, the belt's and what its drive reflects. How M is shared
+out is free, as long as four things hold. All follow from one number, the mass x of the link on the ground:
 
-1. *A contact finds one mass along the track and across it.* Bullet solves a multibody's friction in two
-   rows, scales each by the mass that it finds along it, and so pulls a sliding contact along D v and not against
+1. *A contact finds one mass along the track and across it.* Bullet solves a multibody's friction in two rows,
+   scales each by the mass that it finds along it, and so pulls a sliding contact along D v and not against
    its velocity v, D being these masses. A line is found along the track alone, as x; across it with its
-   slider and what else that carries (`slider_groups`). Arcs ride on the slider of the link on the ground: they
-   have the spin inertia x (r + h)^2, found as x at the tips of their grousers (r their radius, h the grousers'
-   height), and next to no mass, `_ARC_SHARE` x, since that adds to what is found across.
-2. *Weight and acceleration of the vehicle drive no belt*: the sum of mass times direction over the lines is zero.
-   Lines as heavy as they are long close as the path does, but for pulleys of different radii; a
+   slider and what else that carries (`slider_groups`). Arcs ride on the slider of the link on the ground:
+   they have the spin inertia x (r + h)^2, found as x at the tips of their grousers (r their radius, h the
+   grousers' height), and next to no mass, `_ARC_SHARE` x, since that adds to what is found across.
+2. *Weight and acceleration of the vehicle drive no belt*: the sum of mass times direction over the lines is
+   zero. Lines as heavy as they are long close as the path does, but for pulleys of different radii; a
    counterweight without shape takes up the rest.
 3. *The drive moves M*: sum of the lines' masses + sum of spin inertia / r^2 + counterweight = M.
-4. *The belt's angular momentum is that of a uniform belt and of the drive's rotor.* Links alone have less than a
-   belt has, and more than a drive whose mass is mostly reflected. A flywheel has the difference, a link without
-   shape that turns with the belt, slowly, or against it.
+4. *The belt's angular momentum is that of a uniform belt and of the drive's rotor.* Links alone have less
+   than a belt has, and more than a drive whose mass is mostly reflected. A flywheel has the difference, a
+   link without shape that turns with the belt, slowly, or against it.
 
-What the links have too much or too little of a uniform belt's mass and inertia at rest, the link that carries the
-track has instead. A track with omitted segments is there for speed, and has neither counterweight nor flywheel.
+What the links have too much or too little of a uniform belt's mass and inertia at rest, the link that carries
+the track has instead. A track with omitted segments is there for speed, and has neither counterweight nor
+flywheel.
 """
 
 from __future__ import annotations
@@ -36,21 +37,21 @@ from segtrack.geometry.path import tangent_of
 _ARC_SHARE = 0.003
 """Mass of an arc over that of the link on the ground [-]."""
 _UPRIGHT, _SLACK = 0.95, 2e-4
-"""Moment of inertia of an arc about the track's vertical axis over its spin inertia, and what it and that about the
-long axis have together above it: little, since a narrow belt has no spread across to give [-]."""
+"""Moment of inertia of an arc about the track's vertical axis over its spin inertia, and what it and that
+about the long axis have together above it: little, since a narrow belt has no spread across to give [-]."""
 _COUNTER_SPEED = 0.2
 """Speed of the counterweight over the belt's: it is heavy in place of fast, and adds little to M [-]."""
 _FLYWHEEL_REACH, _COUNTER_REACH = 3.0, -0.3
-"""Angular momentum over mass of a flywheel that turns with the belt, and against it, over that of the other links
-[-]: farther from 1 it adds less to M, and has more inertia; the least with 2, and towards 0."""
+"""Angular momentum over mass of a flywheel that turns with the belt, and against it, over that of the other
+links [-]: farther from 1 it adds less to M, and has more inertia; the least with 2, and towards 0."""
 _FLYWHEEL_MASS = 0.003
 """Mass of the flywheel over that of the link on the ground [-]."""
 _COMPACT = 0.01
-"""Radius of gyration of a line and of the counterweight [m]: they turn with what carries the track, which has the
-rest of their inertia."""
+"""Radius of gyration of a line and of the counterweight [m]: they turn with what carries the track, which has
+the rest of their inertia."""
 _FLAT = 0.05
-"""Moment of inertia of the flywheel about the track's long axis over its spin inertia [-]: a belt is longer than
-high."""
+"""Moment of inertia of the flywheel about the track's long axis over its spin inertia [-]: a belt is longer
+than high."""
 _BALANCED = 1e-6
 """What lines may leave over of the sum of their masses [-]."""
 
@@ -64,7 +65,9 @@ def lay_out_masses(spec: TrackSpec, links: Sequence[SegmentLink]) -> tuple[Segme
     """
     height = spec.grousers.height if spec.grousers is not None else 0.0
     found = _of_unit_mass(links, height)
-    rest = sum((link.mass * tangent_of(link.heading) for link in found if link.joint == "slider"), np.zeros(2))
+    rest = sum(
+        (link.mass * tangent_of(link.heading) for link in found if link.joint == "slider"), np.zeros(2)
+    )
     whole = not spec.omit_segments
     if whole and math.hypot(*rest) > _BALANCED:
         found.append(_counterweight(found, rest))
@@ -99,7 +102,8 @@ def slider_groups(links: Sequence[SegmentLink]) -> list[list[SegmentLink]]:
     """Links that one slider across the track carries each: a line, and with that on the ground all arcs.
 
     Args:
-        links: Links of a track, the one on the ground first. Links without shape touch nothing and need no slider.
+        links: Links of a track, the one on the ground first. Links without shape touch nothing and need no
+            slider.
     """
     touching = [link for link in links if link.shapes]
     lines = [[link] for link in touching[1:] if link.joint == "slider"]
@@ -130,7 +134,10 @@ def _scaled(link: SegmentLink, share: float) -> SegmentLink:
 
 
 def _hoop(link: SegmentLink, mass: float, spin: float) -> SegmentLink:
-    """An arc with a spin inertia [kg m^2], whose mass spreads along that of its axes that is the track's nearest."""
+    """An arc with a spin inertia [kg m^2].
+
+    Its mass spreads along that of its axes that is the track's nearest.
+    """
     along, up = (1.0 + _SLACK - _UPRIGHT) * spin, _UPRIGHT * spin
     if abs(math.sin(link.heading)) > math.sqrt(0.5):
         along, up = up, along
@@ -147,7 +154,10 @@ def _counterweight(links: Sequence[SegmentLink], rest: np.ndarray) -> SegmentLin
 
 
 def _flywheel(links: Sequence[SegmentLink], mass: float, radius: float, moving: float) -> SegmentLink:
-    """A link without shape that turns by belt travel / radius [1/m], with a mass that the drive feels [kg]."""
+    """A link without shape that turns by belt travel / radius [1/m].
+
+    It has a mass that the drive feels [kg].
+    """
     spin = moving * radius**2
     inertia = (_FLAT * spin, spin, (1.0 + _SLACK - _FLAT) * spin)
     x, z = _middle(links)
@@ -157,4 +167,5 @@ def _flywheel(links: Sequence[SegmentLink], mass: float, radius: float, moving: 
 def _middle(links: Sequence[SegmentLink]) -> tuple[float, float]:
     """Centre of mass of links in the track frame (x, z) [m]."""
     total = sum(link.mass for link in links)
-    return sum(link.mass * link.x for link in links) / total, sum(link.mass * link.z for link in links) / total
+    x = sum(link.mass * link.x for link in links) / total
+    return x, sum(link.mass * link.z for link in links) / total
