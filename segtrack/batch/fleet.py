@@ -257,7 +257,8 @@ class Fleet:
         if self._probe is None:
             grounds: Any = self.grounds.items
             sizes = [(len(ground.bounds), len(ground.edges)) for ground in grounds]
-            room = Room(self._sections, *map(max, zip(*sizes, strict=True)), rows * MAX_SOLIDS_PER_POINT)
+            solids, edges_near = map(max, zip(*sizes, strict=True))
+            room = Room(self._sections, solids, edges_near, rows * MAX_SOLIDS_PER_POINT)
             self._probe = Fleet(self.kinds, np.zeros(1, np.intp), self.grounds, room)
         probe, kind = self._probe, int(self.kind_of[i])
         probe._copy_vehicle(self, i)

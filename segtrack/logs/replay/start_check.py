@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import SegtrackError
@@ -212,8 +211,8 @@ class _Standing:
             line = f"rpy: [{', '.join(f'{angle + 0.0:.4f}' for angle in rpy)}]"
             yield f"make the terrain slope, or turn the sensor: the ground is level, and `{line}` would fit"
 
-    def _mounting(self) -> NDArray[np.float64] | None:
-        """Roll, pitch and yaw of the attitude's sensor by which the vehicle stands as logged (3,) [rad].
+    def _mounting(self) -> tuple[float, float, float] | None:
+        """Roll, pitch and yaw of the attitude's sensor by which the vehicle stands as logged [rad].
 
         The log has the body's orientation as W q inv(M), for a sensor that is turned by M. Another one of
         the same heading, B, takes the sensor to be turned by inv(B) W q.
