@@ -63,7 +63,7 @@ class Wheels(NamedTuple):
         slide_stiffness: Tensioners' springs (W,) [N/m].
         slide_damping: Tensioners' dampers (W,) [N s/m].
         inertias: About the axles, with the drive's rotor as the driven wheel feels it (W,) [kg m^2].
-        reflected_inertia: That of the rotor, J [kg m^2].
+        reflected_inertia: Moment of inertia of the rotor as the driven wheel feels it, J [kg m^2].
         rotor_inertia: Angular momentum of the rotor about the axle, per speed of the driven wheel on its
             link: J / n with n turns a turn of the wheel, 0 across the axle [kg m^2].
         rolls: True if rails roll on the wheel (W,).
