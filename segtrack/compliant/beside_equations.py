@@ -173,7 +173,7 @@ def solve_with_contacts(
     for n in range(PASSES):
         clear_loads(work.loads)
         add_contact_loads(
-            contacts, count, work.changes, work.turns, work.belt_changes, n > 0, work.loads, sub_step
+            contacts, count, work.changes, work.turns, work.belt_changes, n, work.loads, sub_step
         )
         gather_equations(belts, motion, work, vehicle, sub_step)
         _solve(belts, motion, work, sub_step)

@@ -41,8 +41,8 @@ HOLDING, GRIP, FRICTION, STRENGTH, LIMIT, DRAG, DRAGGING, CUT = 18, 21, 22, 23, 
 WIDTH = 30
 TOLERANCE = 0.02
 """Sum of what is beyond limits, over that of the limits, with which a step is taken as it is solved [-]."""
-PASSES = 6
-"""Most times that a step is solved."""
+PASSES, LATE = 16, 8
+"""Most times that a step is solved, and those after which a contact that has come apart stays apart."""
 
 
 @inlined
@@ -129,7 +129,7 @@ def add_contact_loads(
     changes: NDArray[np.float64],
     turns: NDArray[np.float64],
     belt_changes: NDArray[np.float64],
-    solved: bool,
+    passed: int,
     loads: VehicleLoads,
     step: float,
 ) -> None:
@@ -141,7 +141,8 @@ def add_contact_loads(
         changes: Changes of the velocities of the links' centres in the world (L, 3) [m/s].
         turns: Changes of the links' angular velocities in the world (L, 3) [rad/s].
         belt_changes: Changes of the belts' speeds (T,) [m/s].
-        solved: True if the changes are solved; with expected ones friction has its limit of now.
+        passed: Times that the step has been solved: the changes are those of the last one; those expected
+            before the first serve with friction's limit of now.
         loads: Loads of the vehicle, added to.
         step: Duration [s].
     """
@@ -154,10 +155,11 @@ def add_contact_loads(
         change = _velocity_change(own, changes, turns, belt_changes)
         rising = dot(change, normal)
         push, acts = own[FORCE] - own[RESISTANCE] * rising, 0.0
-        if push > 0.0:
+        # Few contacts take turns, each there without the other: that would go on for ever.
+        if push > 0.0 and (passed < LATE or own[ACTS] == 1.0):
             acts = 1.0
-        if solved:
-            limit = own[STRENGTH] + own[FRICTION] * push if push > 0.0 else 0.0
+        if passed > 0:
+            limit = acts * (own[STRENGTH] + own[FRICTION] * push)
         own[ACTS] = acts
         cut = friction_cut(_holding_at_end(own, without_share(change, rising, normal)), across, less, limit)
         own[CUT] = cut

@@ -49,9 +49,7 @@ def solve_step(
         work.belt_changes[t] = min(max(state.targets[t] - state.speeds[t], -most), most)
     for n in range(PASSES):
         begin_loads(work.loads, work.given)
-        add_contact_loads(
-            contacts, count, work.changes, work.turns, work.belt_changes, n > 0, work.loads, step
-        )
+        add_contact_loads(contacts, count, work.changes, work.turns, work.belt_changes, n, work.loads, step)
         gather_equations(tree, state, work, gravity, step)
         add_joint_loads(tree, state, work, step)
         solve_velocities(tree, state, work, step)

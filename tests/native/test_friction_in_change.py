@@ -1,7 +1,7 @@
 """Friction never beyond friction times load, whatever is commanded: momentum theorems in the native engine.
 
-On flat ground the only forces along it are friction's, so that over any time dt the vehicle's momentum changes
-by dP with |dP_xy| <= mu (M g dt + dP_z), for any command.
+On flat ground the only forces along it are friction's, so that over any time dt the vehicle's momentum
+changes by dP with |dP_xy| <= mu (M g dt + dP_z), for any command.
 """
 
 import math
@@ -42,7 +42,7 @@ def momentum_of(robot):
 
 
 def top_speed(robot):
-    return min(1.0, *(track.spec.drive.max_speed for track in robot.description.mounted_tracks()))
+    return min(1.0, *(track.spec.drive.max_speed or 1.0 for track in robot.description.mounted_tracks()))
 
 
 def command_at_random(robot, draw, top):
