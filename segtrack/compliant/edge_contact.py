@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,16 +52,25 @@ def report_contact(
 ) -> None:
     """Write a contact that carries anything into row `index` of a report, if it has rows.
 
-    The normal force of a step is implicit: `normal` gives its direction, its size is that of now.
+    Args:
+        report: Rows of contacts (n, `REPORT`).
+        index: Row.
+        place: Place of the contact in the world [m].
+        normal: Normal force in the world [N].
+        normal_force: Sum of the sizes of the normal forces [N].
+        along: Force along surfaces in the world [N].
+        velocity: Velocity over the ground in the world [m/s].
+        depth: Greatest depth [m].
+        pressure: Greatest pressure [Pa].
+        belt: Group of the contact.
+        section: Part of the group.
     """
     if len(report) == 0 or normal_force == 0.0:
         return
     out = report[index]
-    predicted = math.sqrt(dot(normal, normal))
-    scale = normal_force / predicted if predicted > 0.0 else 0.0
     for k in range(3):
         out[k], out[4 + k], out[7 + k] = place[k], along[k], velocity[k]
-        out[15 + k] = along[k] + scale * normal[k]
+        out[15 + k] = along[k] + normal[k]
     out[3], out[10], out[11], out[12], out[13] = normal_force, depth, pressure, belt, section
 
 

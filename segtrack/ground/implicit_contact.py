@@ -56,7 +56,9 @@ def rigid_contact(
     lateral: Vector,
     slip: Vector,
     friction: float,
-    pressing: tuple[float, float, float],
+    rising: float,
+    depth: float,
+    known: bool,
     law: ContactParameters,
     weight: float,
     step: float,
@@ -65,7 +67,7 @@ def rigid_contact(
     contact_count: NDArray[np.int32],
     part: tuple[int, int, Vector, Vector],
 ) -> tuple[Vector, Vector, float]:
-    """Write a contact with rigid ground in a step; one that has no normal force yet has no friction.
+    """Write a contact with rigid ground in a step; one that rebounds has no friction.
 
     Args:
         shear: Shear displacement before the last step's motion, in the world [m].
@@ -73,7 +75,9 @@ def rigid_contact(
         lateral: Direction across the track, in the world.
         slip: Velocity along the surface [m/s].
         friction: Coefficient between part and ground [-].
-        pressing: `normal_load` of the contact.
+        rising: Velocity out of the ground [m/s].
+        depth: Depth [m]; negative before it touches.
+        known: True if there was contact before.
         law: Contact parameters of the part.
         weight: Fraction of the law's stiffness and damping that the contact has.
         step: Duration [s].
@@ -86,9 +90,10 @@ def rigid_contact(
         Shear displacement now [m], force along the surface [N], and normal force now [N].
     """
     still = (0.0, 0.0, 0.0)
-    force, resistance, now = pressing
+    rebound = rebound_speed(law, known, rising)
+    force, resistance, now = normal_load(law, weight, depth, rising, rebound, step)
     limit, moved, holding, grip, across, less = friction * now, still, still, 0.0, still, 0.0
-    if now > 0.0:
+    if rebound < 0.0:
         moved, holding, grip, across, less = friction_load(
             shear, normal, lateral, slip, limit, law, weight, step, horizon
         )
@@ -223,8 +228,8 @@ def point_load(
         part: Link and belt of the point, see `write_contact`.
 
     Returns:
-        Normal forces predicted for the step's end, and force along surfaces now, in the world [N]; sum of the
-        normal forces [N], greatest depth [m] and greatest pressure [Pa] of now.
+        Normal force and force along surfaces in the world [N], sum of the normal forces [N], greatest depth
+        [m] and greatest pressure [Pa], all of now.
     """
     convex = len(ground.planes)
     normals, drag, push, deepest, highest = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0, 0.0
@@ -260,14 +265,15 @@ def point_load(
         touched |= 1 << (slot - first)
         slip = without_share(velocity, rising, normal)
         if soil == RIGID:
-            pressing = normal_load(law, weight, depth, rising, rebound_speed(law, known, rising), step)
             shear, along, now = rigid_contact(
                 row(shears, slot),
                 normal,
                 lateral,
                 slip,
                 law.friction * ground.friction[solid],
-                pressing,
+                rising,
+                depth,
+                known,
                 law,
                 weight,
                 step,
@@ -277,7 +283,7 @@ def point_load(
                 part,
             )
             shears[slot, 0], shears[slot, 1], shears[slot, 2] = shear
-            normals, drag = without_share(normals, -pressing[0], normal), sum_of(drag, along)
+            normals, drag = without_share(normals, -now, normal), sum_of(drag, along)
         else:
             there = soil_row(ground.soils, soil) if solid < convex else soil_between(ground, corners)
             along, now = soil_contact(
@@ -342,11 +348,10 @@ def edge_end_load(
         part: Link and belt, see `write_contact`.
 
     Returns:
-        Normal force predicted for the step's end in the world [N], shear displacement now [m], force along
-        the face [N], and that along the normal now [N].
+        Normal force now in the world [N], shear displacement now [m], force along the face [N], and that
+        along the normal now [N].
     """
     rising = dot(velocity, inwards)
-    pressing = normal_load(law, weight, depth, rising, rebound_speed(law, known, rising), step)
     slip = without_share(velocity, rising, inwards)
     moved, along, now = rigid_contact(
         shear,
@@ -354,7 +359,9 @@ def edge_end_load(
         lateral,
         slip,
         friction,
-        pressing,
+        rising,
+        depth,
+        known,
         law,
         weight,
         step,
@@ -363,4 +370,4 @@ def edge_end_load(
         contact_count,
         part,
     )
-    return scaled(inwards, pressing[0]), moved, along, now
+    return scaled(inwards, now), moved, along, now
