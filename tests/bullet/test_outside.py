@@ -163,7 +163,7 @@ def test_an_impact_of_one_step_is_not_taken_for_a_force():
         felt, force, lever = [], np.array([30.0, -20.0, 50.0]), np.array([0.1, 0.2, -0.05])
         for applied in (0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.5):
             vehicle = links.compose(links.read(), (0.0, 0.0, -9.81))
-            robot.model.prepare_step()
+            robot.model.prepare_step(world.time_step)
             if applied:
                 at = (vehicle.center + lever).tolist()
                 client.applyExternalForce(body, -1, (applied * force).tolist(), at, client.WORLD_FRAME)
