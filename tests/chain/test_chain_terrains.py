@@ -79,7 +79,10 @@ def test_every_kind_that_has_heights_is_below() -> None:
 
 @pytest.mark.parametrize("ground", GROUNDS, ids=lambda ground: type(ground).__name__)
 def test_a_chain_stands_on_ground_of_every_kind(ground: terrain.Terrain) -> None:
-    """It is carried, and no shoe is deeper in it than what its contact gives by under the whole weight."""
+    """It is carried, and no shoe is deeper in it than what its contact gives by under the whole weight.
+
+    While it lands it may be twice as deep, as under any load that comes at once.
+    """
     with segtrack.World("fast") as world:
         world.add_terrain(ground)
         robot = world.add_vehicle("packbot", track_model="chain")
@@ -88,5 +91,6 @@ def test_a_chain_stands_on_ground_of_every_kind(ground: terrain.Terrain) -> None
             world.step()
             readings = [track.read_chain() for track in robot.tracks.values()]
             carried.append(sum(reading.ground_force.sum() for reading in readings))
-            assert max(reading.sinkage.max() for reading in readings) < deepest
+            assert max(reading.sinkage.max() for reading in readings) < 2 * deepest
+        assert max(reading.sinkage.max() for reading in readings) < deepest
         assert max(carried) > 0.3 * robot.mass * GRAVITY

@@ -36,7 +36,7 @@ def test_pressure_of_a_chain_is_that_of_its_footing(name: str) -> None:
     with segtrack.World() as world:
         world.add_terrain(terrain.Plane(soil=soil))
         robot = world.add_vehicle("packbot", track_model="chain")
-        world.settle()
+        world.settle(1e-5)
         track = robot.tracks["left"]
         reading, spec = track.read_chain(), track.spec
     on = reading.sinkage > 0
