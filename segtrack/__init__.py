@@ -13,7 +13,7 @@ if _TYPE_CHECKING:
     from segtrack.robot import Robot, RobotState
     from segtrack.world import Snapshot, World, attach, configure
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if _find_spec("segtrack.urdf") is None:  # Beside this package in a checkout, inside it once installed.
     raise ImportError(
