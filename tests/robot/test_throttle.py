@@ -64,7 +64,10 @@ def test_a_throttle_drives_by_its_table_and_a_brake_stops(engine, track_model, t
         world.run(time - world.time)
         assert robot.state.velocity[0] == pytest.approx(speed_under(0.1, mass, time), rel=tolerance)
     speed = robot.state.velocity[0]
+    if engine == "pybullet":
+        world.step()  # Belts are read before each step.
     assert robot.energy - before == pytest.approx(mass * speed**2 / 2, rel=2 * tolerance)
+    speed = robot.state.velocity[0]
     robot.set_throttle(0.0, 0.0)
     world.run(0.1)
     assert robot.state.velocity[0] == pytest.approx(speed, rel=tolerance)
