@@ -26,6 +26,8 @@ from segtrack.compliant.memory import allocate_belt_memory, take_places
 from segtrack.description import load_vehicle
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.placement import vehicle_links
+from segtrack.ground import active_contacts, implicit_contact
+from segtrack.ground.active_contacts import add_contact_loads, write_contact
 from segtrack.ground.broadphase import MAX_EDGES
 from segtrack.ground.contact_loads import add_contact, allocate_loads
 from segtrack.ground.kernels import Kernel
@@ -52,22 +54,33 @@ def uncompiled() -> Iterator[None]:
 
 @contextmanager
 def recorded() -> Iterator[list[list[np.ndarray]]]:
-    """Velocity (3,), predicted force (3,) and added mass (3, 3) of each contact, without `compiled` code."""
+    """Velocity (3,), predicted force (3,) and added mass (3, 3) of each contact, without `compiled` code.
+
+    Velocities are those that belts report, not those that follow from what is written of a contact's place.
+    """
     seen: list[list[np.ndarray]] = []
     with pytest.MonkeyPatch.context() as patch:
+        waiting, added_up = [], iter(seen)
+
+        def write(*args):
+            seen.append([])
+            waiting.append(seen[-1])
+            write_contact(*args)
+
+        def report(rows, index, place, force, push, along, velocity, *rest):
+            for contact in waiting:
+                contact.append(np.array(velocity))
+            waiting.clear()
+            report_contact(rows, index, place, force, push, along, velocity, *rest)
+
+        def add(loads, link, lever, force, added):
+            xx, yy, zz, xy, yz, zx = added
+            next(added_up).extend([np.array(force), np.array([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]])])
+            add_contact(loads, link, lever, force, added)
+
+        patch.setattr(implicit_contact, "write_contact", write)
+        patch.setattr(active_contacts, "add_contact", add)
         for module in (belt_contact, edge_contact):
-
-            def add(loads, link, lever, force, added):
-                xx, yy, zz, xy, yz, zx = added
-                matrix = np.array([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]])
-                seen.append([np.zeros(3), np.array(force), matrix])
-                add_contact(loads, link, lever, force, added)
-
-            def report(rows, index, place, force, push, along, velocity, *rest):
-                seen[-1][0] = np.array(velocity)
-                report_contact(rows, index, place, force, push, along, velocity, *rest)
-
-            patch.setattr(module, "add_contact", add)
             patch.setattr(module, "report_contact", report)
         yield seen
 
@@ -103,8 +116,12 @@ class BeltOnGround:
         self.memory, self.travel = allocate_belt_memory(sections, points, sections), 0.0
 
     def push(self, velocity, turning, speed, steps=1, now=True):
-        """Loads on link and belt and all contacts, as of now; or loads predicted for the step's end alone."""
+        """Loads on link and belt as predicted for the step's end, at velocities that do not change in it.
+
+        And all contacts as of now, or none, for loads with the shear at the step's end.
+        """
         sections, points = len(self.belts.kinds), self.belts.points.shape[1]
+        report = np.zeros((now * sections * (points + 2 * MAX_EDGES), REPORT))
         room = Room(sections, len(self.ground.bounds), max(len(self.ground.edges), 1), 4096)
         of_one = allocate_candidates(1, room, 0, 1, len(self.belts.segments))
         near = Candidates(*(array[0] for array in of_one))
@@ -113,15 +130,17 @@ class BeltOnGround:
             np.zeros((3, 3)),
         )  # fmt: skip
         take_places(self.memory, near.near, near.near_starts[1])
-        report = np.zeros((now * sections * (points + 2 * MAX_EDGES), REPORT))
         for _ in range(steps):
             report[:] = 0.0
-            loads = allocate_loads(1, 1)
+            near.contact_count[0] = 0
             add_belt_contacts(
                 self.ground, self.belts, 0, 0.8, tuple(self.origin), *map(tuple, self.rotation.T),
-                tuple(self.center), velocity, turning, self.travel, speed, near, self.memory, loads, 0,
-                report, (0.0, 0.0, 0.0), STEP, STEP,
+                tuple(self.center), velocity, turning, self.travel, speed, near, self.memory, 0, report,
+                STEP, STEP,
             )  # fmt: skip
+        loads, still = allocate_loads(1, 1), np.zeros((1, 3))
+        count = near.contact_count[0]
+        add_contact_loads(near.contacts, count, still, still, np.zeros(1), 0, loads, STEP)
         return loads, report[report[:, 3] > 0.0]
 
 
@@ -359,7 +378,11 @@ def test_a_body_on_edges_and_points_feels_their_forces_and_moments():
             assert np.abs(contacts[:, 4]).max() > 0.1
             forces = contacts[:, 4:7] + contacts[:, 3:4] * (0.0, 0.0, 1.0)
             moments = np.cross(contacts[:, :3] - model.body_motion().center, forces)
-            loads = model._work.loads
+            near, still = model._reading.items[0].candidates, np.zeros_like(model._work.changes)
+            count, no_speeds = near.contact_count[0, 0], np.zeros_like(model._work.belt_changes)
+            loads = allocate_loads(len(still), len(no_speeds))
+            with uncompiled():
+                add_contact_loads(near.contacts[0], count, still, still, no_speeds, 0, loads, STEP)
             np.testing.assert_allclose(loads.forces[0], forces.sum(axis=0), rtol=1e-9, atol=1e-9)
             np.testing.assert_allclose(loads.torques[0], moments.sum(axis=0), rtol=1e-9, atol=1e-9)
 
