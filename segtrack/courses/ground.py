@@ -16,9 +16,18 @@ from segtrack.courses.file import CourseFile, FloorPlace, Lane, LanePiece, Layou
 from segtrack.courses.pieces import WALL_THICKNESS
 from segtrack.errors import Problem
 from segtrack.terrain import Obstacle, Plane, Platform, Soil, StaticBody, Terrain, find_soil
-from segtrack.terrain.solids import FLOOR_REACH, ROOT_DEPTH, Box, ConvexSolid, Cylinder, Hull, Prism
+from segtrack.terrain.solids import (
+    FLOOR_REACH,
+    ROOT_DEPTH,
+    Box,
+    ConvexSolid,
+    Cylinder,
+    HalfSpace,
+    Hull,
+    Prism,
+)
 
-_Part = Box | Cylinder | Hull
+_Part = Box | Cylinder | HalfSpace | Hull
 
 MAX_SOLIDS = 5000
 """Most solids of a layout, fifteen times those of the largest bundled course."""
@@ -53,7 +62,9 @@ class FloorFrame(NamedTuple):
             solid = solid.hull
         if isinstance(solid, Hull):
             return Hull.of(turn.apply(solid.points) + origin)
-        assert isinstance(solid, Box | Cylinder), "an obstacle is bounded"
+        if isinstance(solid, HalfSpace):
+            point, normal = turn.apply(solid.point_in_world) + origin, turn.apply(solid.normal)
+            return HalfSpace(tuple(point.tolist()), tuple(normal.tolist()))
         x, y, z = (turn.apply(solid.center) + origin).tolist()
         quaternion = (turn * Rotation.from_quat(solid.quaternion)).as_quat().tolist()
         return replace(solid, center=(x, y, z), quaternion=tuple(quaternion))

@@ -10,7 +10,6 @@ belts' mean speed and the vehicle's own cancel.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ _BINS = 16
 _ANGLE = 1e-4
 """Flippers' angles are told apart by this [rad]: that lifts the tip of a long one by what belts sink in."""
 _KNOWN = 4096
-"""Number of poses of flippers whose efficiency is kept."""
+"""Number of poses of flippers whose efficiency is kept; with one more, it starts anew."""
 _MOST_STEPS = 60
 _BALANCED = 1e-6
 """Unbalanced force and moment of a vehicle at rest, over its weight and by its length [-]."""
@@ -55,7 +54,7 @@ class SteeringByLoads:
         """Lay out the belts of a vehicle that gives no number; of one that does, they do not matter."""
         self.vehicle = vehicle
         self._layout: _Layout | None = None
-        self._known = lru_cache(_KNOWN)(self._reckoned)
+        self._known: dict[tuple[int, ...], float] = {}
 
     def efficiency(self, flippers: Mapping[str, float]) -> float:
         """Number of the vehicle's file, or what is reckoned where it gives none [-]; see `reckon`."""
@@ -74,8 +73,14 @@ class SteeringByLoads:
             `NO_SLIP` where nothing can be reckoned: without belts on two sides, without friction, or
             for a vehicle that would tip over.
         """
-        turns = (flippers.get(name, 0.0) for name in self.vehicle.flippers)
-        return self._known(tuple(round(turn / _ANGLE) for turn in turns))
+        turns = tuple(round(flippers.get(name, 0.0) / _ANGLE) for name in self.vehicle.flippers)
+        found = self._known.get(turns)
+        if found is None:
+            found = self._reckoned(turns)
+            if len(self._known) >= _KNOWN:
+                self._known.clear()
+            self._known[turns] = found
+        return found
 
     def _reckoned(self, turns: tuple[int, ...]) -> float:
         offsets = self.vehicle.track_offsets

@@ -158,7 +158,7 @@ def test_an_action_turns_the_flippers_that_it_names_tips_up(flippers, action, tu
         angles = env.sensors.part(observation, "flipper_angle")
         speeds = env.sensors.part(observation, "flipper_speed")
         client, model = env._episode_world.world.client, robot.model
-        links = [flipper._joint for flipper in model.flippers]
+        links = [flipper.joint for flipper in model.flippers]
         poses = [client.getLinkState(model.body_id, n, computeForwardKinematics=1) for n in links]
         body = model.body_motion().rotation
     arms = np.array([np.subtract(pose[0], pose[4]) for pose in poses]) @ body

@@ -10,9 +10,10 @@ from scipy.spatial.transform import Rotation
 from test_clocks import orientations, pair, rates
 
 from segtrack.errors import ClockError
+from segtrack.geometry.mass import rpy_of
 from segtrack.logs import Motion, Signal
 from segtrack.logs.clocks import fit_clock
-from segtrack.logs.clocks.clock_fit import SensorMounting, rpy_of
+from segtrack.logs.clocks.clock_fit import SensorMounting
 from segtrack.logs.clocks.motion_fit import SCALES
 from segtrack.logs.clocks.overlay import mounting_of
 
@@ -87,7 +88,8 @@ def test_a_unit_that_no_gyroscope_has_is_refused(unit, factor, by):
 def test_the_angles_of_a_mounting_are_its_rotation(name):
     """Also of one that is pitched by 90 deg, whose roll and yaw are not seen one by one."""
     found = SensorMounting.of("rates", TURNS[name], np.eye(3) * 1e-6)
-    again = Rotation.from_euler("ZYX", rpy_of(found.nearest(Rotation.identity()))[::-1])
+    roll, pitch, yaw = rpy_of(found.nearest(Rotation.identity()).as_matrix())
+    again = Rotation.from_euler("ZYX", (yaw, pitch, roll))
     assert (again * TURNS[name].inv()).magnitude() < 1e-6
     assert found.holds(TURNS[name])
     assert not found.holds(Rotation.from_rotvec([0.01, 0.0, 0.0]) * TURNS[name])

@@ -59,17 +59,18 @@ def test_dry_friction_of_servos_stays_within_its_bound(tmp_path: Path) -> None:
 
 def test_settling_is_equal_to_the_bit_where_a_step_was_begun_again_for_want_of_room() -> None:
     boxes = [
-        terrain.GroundBox(x=0.005 * i - 0.5, y=0.0, length=0.004, width=1.0, height=0.01) for i in range(200)
+        terrain.GroundBox(x=0.005 * i - 0.5, y=0.0, length=0.003, width=1.0, height=0.01) for i in range(200)
     ]
     with segtrack.World(engine="native") as world:
         world.add_terrain(terrain.Boxes(boxes=tuple(boxes)))
         model = world.add_vehicle("quince", position=(0.0, 0.0, 0.3)).model
-        room, saved, states = model._candidates.edges.shape, world.save(), []
+        room, saved, states = model._candidates, world.save(), []
         for _ in range(2):
             world.settle(max_time=0.3)
             states.append(model.state.copy())
             world.restore(saved)
-        assert model._candidates.edges.shape > room
+        assert model._candidates.solids.shape > room.solids.shape
+        assert model._candidates.edges.shape > room.edges.shape
     for name, one, other in zip(model.state._fields, *states, strict=True):
         if name != "slack":
             np.testing.assert_array_equal(one, other, err_msg=name)
