@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,8 +31,8 @@ def solve_step(
 ) -> None:
     """Find the changes of all velocities in a step.
 
-    What is expected at first: root and joints change as in the last step, belts come as near to what their
-    drives aim at as these can take them alone.
+    What is expected at first: root, joints, and belts whose drives were at their limits change as in the last
+    step, other belts come as near to what their drives aim at as these can take them alone.
 
     Args:
         tree: The vehicle's.
@@ -47,6 +49,8 @@ def solve_step(
     for t in range(len(tree.belt_masses)):
         most = step * state.limits[t] / tree.belt_masses[t]
         work.belt_changes[t] = min(max(state.targets[t] - state.speeds[t], -most), most)
+        if state.last_changes[first + t] < math.inf:
+            work.belt_changes[t] = state.last_changes[first + t]
     for n in range(PASSES):
         begin_loads(work.loads, work.given)
         add_contact_loads(contacts, count, work.changes, work.turns, work.belt_changes, n, work.loads, step)

@@ -153,7 +153,8 @@ class VehicleState(NamedTuple):
         joint_speeds: (J,) [rad/s]
         joint_torques: Joint torques of the servos in the last step (J,) [N m].
         joint_references: Positions that servos with gains aim at now (J,) [rad or m].
-        last_changes: Changes of the velocities of root and joints in the last step (6 + J,) [m/s, rad/s].
+        last_changes: Changes of the velocities of root and joints in the last step, and of belts whose drives
+            were at their limits, else infinity (6 + J + T,) [m/s, rad/s].
         joint_commands: 0 for an angle [rad] or 1 for a speed [rad/s], and its value (J, 2).
         travels: Travels of the belts since the start (T,) [m].
         speeds: Speeds of the belts (T,) [m/s].
@@ -207,7 +208,7 @@ def allocate_state(vehicles: int, joints: int, belts: int) -> VehicleState:
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(VehicleState._fields, (belts,))
     shapes |= {"position": (3,), "orientation": (4,), "velocity": (3,), "angular_velocity": (3,)}
     shapes |= {"joint_angles": (joints,), "joint_speeds": (joints,), "joint_torques": (joints,)}
-    shapes |= {"joint_references": (joints,), "last_changes": (ROOT + joints,)}
+    shapes |= {"joint_references": (joints,), "last_changes": (ROOT + joints + belts,)}
     shapes |= {"joint_commands": (joints, 2), "push": (2, 3), "slack": (1 + joints,)}
     shapes |= {"pedals": (belts, 3)}
     state = VehicleState(**{name: np.zeros((vehicles, *shape)) for name, shape in shapes.items()})
