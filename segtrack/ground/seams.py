@@ -346,7 +346,8 @@ def _bury(
     """Mark faces that lie against another solid all along their edges to faces that look up more.
 
     Where no face looks up more, all edges count; how far down the other solid reaches does not. A solid that
-    would be left by no face at all keeps them all.
+    would be left by no face at all keeps them all. A face that looks up is kept, whatever lies on it: what has
+    got into both solids leaves both upwards, and not the lower one by its far side.
     """
     lengths = np.linalg.norm(convex.edges[:, 3:] - convex.edges[:, :3], axis=1)
     upward = convex.planes[convex.owners[:, None], faces, 2]
@@ -362,6 +363,7 @@ def _bury(
             met[k][convex.owners[counts], faces[counts, side]] = True
             bare[k][convex.owners[counts & open_], faces[counts & open_, side]] = True
     buried |= np.where(met[0], ~bare[0], met[1] & ~bare[1])
+    buried[convex.planes[:, :, 2] > math.sqrt(0.5)] = False
     buried[buried.sum(axis=1) >= convex.faces] = False
 
 
