@@ -346,8 +346,8 @@ def _bury(
     """Mark faces that lie against another solid all along their edges to faces that look up more.
 
     Where no face looks up more, all edges count; how far down the other solid reaches does not. A solid that
-    would be left by no face at all keeps them all. A face that looks up is kept, whatever lies on it: what has
-    got into both solids leaves both upwards, and not the lower one by its far side.
+    would be left by no face at all keeps them all. A face that looks up is kept, whatever lies on it: what
+    has got into both solids leaves both upwards, and not the lower one by its far side.
     """
     lengths = np.linalg.norm(convex.edges[:, 3:] - convex.edges[:, :3], axis=1)
     upward = convex.planes[convex.owners[:, None], faces, 2]

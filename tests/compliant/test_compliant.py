@@ -182,7 +182,7 @@ def test_forces_of_a_reading_carry_a_vehicle_that_stands_askew_on_a_slope(name):
 
 
 def test_readings_of_a_vehicle_that_bounces_are_finite():
-    """Also of contacts that are pressed still, and come apart in the next step: they have the force of now."""
+    """Also of contacts that come apart in the next step: they have the force of now."""
     world, robot = resting("packbot")
     x, y, z = robot.state.position
     robot.reset_base_pose((x, y, z + 0.3), (0.0, 0.05, 0.0, 1.0))
