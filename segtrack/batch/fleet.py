@@ -29,7 +29,7 @@ from segtrack.native.tree import VehicleState, allocate_state, allocate_tree_wor
 from segtrack.native.vehicle import FIRST_ROOM, NEAR
 from segtrack.native.vehicles import Vehicles
 
-LARGEST_ROOM = Room(sections=2**31, solids=64, edges=256, contacts=2**31)
+LARGEST_ROOM = Room(sections=2**31, solids=64, edges=256, contacts=2**15)
 """Room beyond which a vehicle is crowded: more near one part of it is not listed for all of a fleet."""
 NO_REPORT = np.zeros((0, REPORT))
 """Report of no contacts: steps are taken."""

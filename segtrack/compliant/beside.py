@@ -53,7 +53,7 @@ from segtrack.ground.parent_frames import (
 from segtrack.ground.vectors import axis, cross, dot, offset, row, sum_of
 
 DONE, CROWDED = 0, 1
-"""Outcomes of a call: all sub-steps taken; more is near one section than there is room for."""
+"""Outcomes of a call: all sub-steps taken; more is near, or may touch, than there is room for."""
 RECOVERY = 0.5
 """Fraction of what parent frames are off those of the engine that a step makes up for [-]."""
 

@@ -106,7 +106,7 @@ def rigid_contact(
         less,
         (force, resistance),
         (holding, grip),
-        (friction, 0.0, limit),
+        (friction if rebound < 0.0 else 0.0, 0.0, limit),
         (still, 0.0),
     )
     return moved, scaled(holding, friction_cut(holding, across, less, limit)), now
@@ -208,9 +208,8 @@ def point_load(
         point_index: Index of the point there.
         solids: Candidates as in `Ground.bounds` (n,).
         count: Number of them that count, the first ones.
-        left_out: Solid whose edge enters the part and carries it there, or `NONE`: of its faces only those
-        that
-            face the part touch.
+        left_out: Solid whose edge enters the part and carries it there, or `NONE`: of the faces of its
+            surface only those that face the part touch.
         outwards: Direction out of the part, in the world.
         point: Point in the world [m].
         moving: Velocity of the origin of the point's part, in the world [m/s].

@@ -5,16 +5,15 @@ the part that it acts on; v_n and v_t are its parts along n and along the surfac
 the end of a step h with the velocity of its beginning, and its change with that velocity's change dv is -D dv
 / h:
 
-    N = k (d - h v_n) - c v_n              normal force
-    s = k (e + h v_t) + c v_t              e: elastic shear displacement, cut where k |e| reaches mu N_now
-    F = N n - q s                          N_now = max(0, k d + c min(-v_n, d / h)): the last step's force
+    N_0 = k (d - h v_n) - c v_n            normal force
+    s_0 = -k (e + h v_t) - c v_t           e: elastic shear displacement, cut where k |e| reaches mu N_now
+    F = N n + q s                          N_now = max(0, k d + c min(-v_n, d / h)): the last step's force
     D = h (c + h k) (n n^T + q (1 - n n^T))
 
 The secant q, which cuts friction where it reaches mu N at the step's end, and whether the part along n acts,
 are `active_contacts`'. The secant stands along the slip, too: with the tangent, which is nothing there, steps
-of 4 ms diverge. A
-point that has not touched yet counts from d < 0 on, with N = (c + h k) (d / h - v_n): it is slowed down to
-where it just touches. The damping is at least k h, so that what was driven in by an impact leaves no faster
+of 4 ms diverge. A point that has not touched yet counts from d < 0 on, with N = (c + h k) (d / h - v_n): it is
+slowed down to where it just touches. The damping is at least k h, so that what was driven in by an impact leaves no faster
 than d / (2 h). With a restitution a new contact has its speed after the impact at the end of the step in
 which it begins, and no friction in that step.
 """
@@ -140,7 +139,7 @@ def friction_load(
         horizon: Time that the force is predicted for [s]: that of the step, or 0 for the force of now.
 
     Returns:
-        Shear displacement now [m] and -s [N], in the world, the loss of that force per velocity [N s/m], the
+        Shear displacement now [m] and s_0 [N], in the world, the loss of that force per velocity [N s/m], the
         direction across the track along the surface, nothing where the ellipse is a circle, and 1 - r^2 [-].
     """
     k = weight * law.tangential_stiffness
