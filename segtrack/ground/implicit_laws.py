@@ -12,10 +12,10 @@ the end of a step h with the velocity of its beginning, and its change with that
 
 The secant q, which cuts friction where it reaches mu N at the step's end, and whether the part along n acts,
 are `active_contacts`'. The secant stands along the slip, too: with the tangent, which is nothing there, steps
-of 4 ms diverge. A point that has not touched yet counts from d < 0 on, with N = (c + h k) (d / h - v_n): it is
-slowed down to where it just touches. The damping is at least k h, so that what was driven in by an impact leaves no faster
-than d / (2 h). With a restitution a new contact has its speed after the impact at the end of the step in
-which it begins, and no friction in that step.
+of 4 ms diverge. A point that has not touched yet counts from d < 0 on, with
+N = (c + h k) (d / h - v_n): it is slowed down to where it just touches. The damping is at least k h, so that
+what was driven in by an impact leaves no faster than d / (2 h). With a restitution a new contact has its
+speed after the impact at the end of the step in which it begins, and no friction in that step.
 """
 
 from __future__ import annotations

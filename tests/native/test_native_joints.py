@@ -62,7 +62,8 @@ def present() -> Iterator[Any]:
         state = robot.model.state
         rows = (state.velocity, state.angular_velocity, state.joint_speeds)
         kept = [array.copy() for array in rows]
-        for array, gained in zip(rows, np.split(state.last_changes[0], [3, 6]), strict=True):
+        ends = [3, 6, 6 + state.joint_speeds.shape[1]]
+        for array, gained in zip(rows, np.split(state.last_changes[0], ends)[:3], strict=True):
             array[0] += gained / 2
         yield
         for array, before in zip(rows, kept, strict=True):
