@@ -1,13 +1,14 @@
 """Contacts of shoes as rows: geometry held for some sub-steps, depth and shear carried on in each.
 
-A contact between a shoe and a wheel, a tooth or the ground is found with its place, its normal n, its two
-directions t along the surface and its depth d. From then on, in every sub-step h, with u the velocity of the
+A contact between a shoe and a wheel, a tooth or the ground is found with its place, its normal n, its
+direction across the track and its depth d. From then on, in every sub-step h, with u the velocity of the
 shoe at that place over what it touches,
 
-    d <- d - h u.n,   f_n = max(0, f(d) - c u.n),   s <- s + h u.t,   f_t = -k_t s - c_t u.t,
+    d <- d - h u.n,   f_n = max(0, f(d) - c u.n),
 
-s and f_t cut to the cone of friction mu f_n. Only places and directions are older than the sub-step, so that
-the law may be as curved as it likes, here f = k d or K d^1.5. What comes near while the rows serve is found a
+and friction is that of a point on rigid ground (`contact_laws.rigid_friction`), with the limit mu f_n of the
+same sub-step. Only places and directions are older than the sub-step, so that the law may be as curved as it
+likes, here f = k d or K d^1.5. What comes near while the rows serve is found a
 little before it touches, with a depth below zero. With rows found anew in every sub-step this is
 the contact law itself.
 
@@ -34,24 +35,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.ground.contact_laws import ContactParameters, rigid_friction
 from segtrack.ground.kernels import inlined
-from segtrack.ground.vectors import Vector
+from segtrack.ground.vectors import Vector, cross, dot, sum_of, without_share
 
 LONGEST = 5e-4
 """Longest time for which rows serve [s]. At 1 ms a PackBot's chain rattles itself apart."""
 CLOSING_SPEED = 3.0
 """Speed with which bodies may come near each other while rows serve [m/s]."""
-LEVER, NORMAL, ALONG, ACROSS, DEPTH, SHEAR, FRICTION = 0, 3, 6, 9, 12, 13, 15
+LEVER, NORMAL, LATERAL, DEPTH, SHEAR, FRICTION = 0, 3, 6, 9, 10, 13
 """First columns of a row: vectors in the world from the pair's point [m], out of what the shoe touches, and
-along its surface; depth [m]; shear displacement along and across [m]; Coulomb coefficient [-]."""
-WIDTH = 16
+across the track; depth [m]; shear displacement in the world [m]; Coulomb coefficient [-]."""
+WIDTH = 14
 
 
 class ContactRows(NamedTuple):
     """Contacts of shoes with bodies of one kind, those of a shoe with one body after each other: a pair.
 
     Attributes:
-        numbers: A row for each contact, see `LEVER` (rows, 16).
+        numbers: A row for each contact, see `LEVER` (rows, `WIDTH`).
         places: Index at which the shear of each is remembered (rows,).
         shoes: Shoe of each pair (pairs,).
         ends: Row behind the last one of each pair (pairs,).
@@ -87,18 +89,20 @@ def sub_steps_held(duration: float, count: int, most: int) -> int:
 def write_row(
     rows: ContactRows,
     r: int,
+    place: int,
     lever: Vector,
     normal: Vector,
-    along: Vector,
-    across: Vector,
+    lateral: Vector,
     depth: float,
+    shear: Vector,
+    friction: float,
 ) -> None:
-    """Write the geometry of row r."""
-    numbers = rows.numbers
+    """Write row r, whose shear is remembered at `place`."""
+    numbers, rows.places[r] = rows.numbers, place
     for k in range(3):
         numbers[r, LEVER + k], numbers[r, NORMAL + k] = lever[k], normal[k]
-        numbers[r, ALONG + k], numbers[r, ACROSS + k] = along[k], across[k]
-    numbers[r, DEPTH] = depth
+        numbers[r, LATERAL + k], numbers[r, SHEAR + k] = lateral[k], shear[k]
+    numbers[r, DEPTH], numbers[r, FRICTION] = depth, friction
 
 
 @inlined
@@ -144,12 +148,8 @@ def press_pair(
     end: int,
     velocity: Vector,
     spin: Vector,
-    stiffness: float,
+    law: ContactParameters,
     hertzian: bool,
-    damping: float,
-    tangential_stiffness: float,
-    tangential_damping: float,
-    ratio: float,
     held: bool,
     sub_step: float,
 ) -> tuple[Vector, Vector]:
@@ -161,54 +161,40 @@ def press_pair(
         end: Row behind its last.
         velocity: V, relative velocity of the shoe at the pair's point [m/s].
         spin: W, relative angular velocity [rad/s].
-        stiffness: Normal force over depth [N/m], or over depth to the power of 1.5 [N/m^1.5].
-        hertzian: The latter.
-        damping: Along the normal [N s/m].
-        tangential_stiffness: Along the surface, as long as the contact sticks [N/m].
-        tangential_damping: Along the surface [N s/m].
-        ratio: Friction across over friction along; the stiffness across has its square.
+        law: Contact parameters, but for friction, which the rows have.
+        hertzian: True if the law's stiffness is that over depth to the power of 1.5 [N/m^1.5].
         held: True if the contacts were found in an earlier sub-step, so that their depths go on.
         sub_step: [s]
 
     Returns:
         Force on the shoe [N], and moment about the pair's point [N m], in the world.
     """
-    elapsed = sub_step if held else 0.0
-    numbers, square, per_square = rows.numbers, ratio * ratio, 1 / (ratio * ratio)
-    fx = fy = fz = tx = ty = tz = 0.0
+    elapsed, numbers = sub_step if held else 0.0, rows.numbers
+    total, moment = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for r in range(begin, end):
         lever, normal = vector_in(numbers, r, LEVER), vector_in(numbers, r, NORMAL)
         u = velocity_at(velocity, spin, lever)
-        rising = normal[0] * u[0] + normal[1] * u[1] + normal[2] * u[2]
+        rising = dot(u, normal)
         depth = numbers[r, DEPTH] - elapsed * rising
         numbers[r, DEPTH] = depth
         push = 0.0
         if depth > 0:
-            push = max(0.0, stiffness * (depth * math.sqrt(depth) if hertzian else depth) - damping * rising)
+            elastic = law.stiffness * (depth * math.sqrt(depth) if hertzian else depth)
+            push = max(0.0, elastic - law.damping * rising)
         if push == 0.0:
-            numbers[r, SHEAR] = numbers[r, SHEAR + 1] = 0.0
+            numbers[r, SHEAR] = numbers[r, SHEAR + 1] = numbers[r, SHEAR + 2] = 0.0
             continue
-        along, across = vector_in(numbers, r, ALONG), vector_in(numbers, r, ACROSS)
-        slip = along[0] * u[0] + along[1] * u[1] + along[2] * u[2]
-        aside = across[0] * u[0] + across[1] * u[1] + across[2] * u[2]
-        limit = numbers[r, FRICTION] * push
-        a, b = numbers[r, SHEAR] + sub_step * slip, numbers[r, SHEAR + 1] + sub_step * aside
-        stretch = tangential_stiffness * tangential_stiffness * (a * a + square * b * b)
-        if stretch > limit * limit:
-            cut = limit / math.sqrt(stretch)
-            a, b = cut * a, cut * b
-        numbers[r, SHEAR], numbers[r, SHEAR + 1] = a, b
-        pull = -tangential_stiffness * a - tangential_damping * slip
-        side = square * (-tangential_stiffness * b - tangential_damping * aside)
-        size = pull * pull + side * side * per_square
-        if size > limit * limit:
-            cut = limit / math.sqrt(size)
-            pull, side = cut * pull, cut * side
-        x = push * normal[0] + pull * along[0] + side * across[0]
-        y = push * normal[1] + pull * along[1] + side * across[1]
-        z = push * normal[2] + pull * along[2] + side * across[2]
-        fx, fy, fz = fx + x, fy + y, fz + z
-        tx += lever[1] * z - lever[2] * y
-        ty += lever[2] * x - lever[0] * z
-        tz += lever[0] * y - lever[1] * x
-    return (fx, fy, fz), (tx, ty, tz)
+        shear, along = rigid_friction(
+            vector_in(numbers, r, SHEAR),
+            normal,
+            vector_in(numbers, r, LATERAL),
+            without_share(u, rising, normal),
+            numbers[r, FRICTION] * push,
+            law,
+            1.0,
+            sub_step,
+        )
+        numbers[r, SHEAR], numbers[r, SHEAR + 1], numbers[r, SHEAR + 2] = shear
+        force = without_share(along, -push, normal)
+        total, moment = sum_of(total, force), sum_of(moment, cross(lever, force))
+    return total, moment

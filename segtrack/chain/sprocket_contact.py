@@ -30,7 +30,7 @@ from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parent_frames import ParentFrames, Reaction
 from segtrack.ground.vectors import arm, axis, cross, dot, row, scaled, sum_of
 
-STIFFNESS, FACTOR, DRAG = 13, 14, 15
+STIFFNESS, FACTOR, DRAG = 10, 11, 12
 """Columns of `RunningGearArrays.bushings`, besides lever, normal and depth: normal force over depth [N/m],
 factor on the normal force [-], and Coulomb coefficient [-]."""
 

@@ -5,26 +5,14 @@ What is curved or lasts for a moment only is found anew in every sub-step: soil,
 
 from __future__ import annotations
 
-import math
-
-from segtrack.chain.contact_rows import (
-    ACROSS,
-    ALONG,
-    CLOSING_SPEED,
-    FRICTION,
-    SHEAR,
-    close_pair,
-    press_pair,
-    vector_in,
-    write_row,
-)
+from segtrack.chain.contact_rows import CLOSING_SPEED, SHEAR, close_pair, press_pair, write_row
 from segtrack.chain.shoe_contact import TerrainContact, add_edge_contacts, add_point_contacts
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, find_slot
 from segtrack.ground.kernels import inlined
 from segtrack.ground.pack import RIGID, Ground
 from segtrack.ground.point_contact import distance_into_solid, penetration_depth_grid, stands_for_floor
-from segtrack.ground.vectors import Vector, add, arm, axis, cross, dot, row, sum_of, without_share
+from segtrack.ground.vectors import Vector, add, arm, axis, row, sum_of
 
 
 @inlined
@@ -79,12 +67,8 @@ def add_terrain_rows(
             end,
             row(frames.velocities, i),
             row(frames.angular_velocities_world, i),
-            law.stiffness,
+            law,
             False,
-            law.damping,
-            law.tangential_stiffness,
-            law.tangential_damping,
-            law.lateral_ratio,
             held,
             sub_step,
         )
@@ -104,10 +88,8 @@ def keep_terrain_shear(contact: TerrainContact) -> None:
     rows, shears = contact.rows, contact.history.shear_displacements
     last = rows.ends[rows.pair_ends[0] - 1] if rows.pair_ends[0] > 0 else 0
     for r in range(last):
-        along, across = vector_in(rows.numbers, r, ALONG), vector_in(rows.numbers, r, ACROSS)
-        a, b, slot = rows.numbers[r, SHEAR], rows.numbers[r, SHEAR + 1], rows.places[r]
         for k in range(3):
-            shears[slot, k] = a * along[k] + b * across[k]
+            shears[rows.places[r], k] = rows.numbers[r, SHEAR + k]
 
 
 @inlined
@@ -170,12 +152,9 @@ def _find_point_contacts(
             solid_ids[slot], history.sinkages[slot] = ground.surfaces[solid], 0.0
             for k in range(3):
                 history.shear_displacements[slot, k] = 0.0
-        along, across = _directions(normal, lateral)
         shear = row(history.shear_displacements, slot)
-        write_row(rows, r, lever, normal, along, across, depth)
-        rows.numbers[r, SHEAR], rows.numbers[r, SHEAR + 1] = dot(shear, along), dot(shear, across)
-        rows.numbers[r, FRICTION] = contact.parameters.friction * ground.friction[solid]
-        rows.places[r] = slot
+        friction = contact.parameters.friction * ground.friction[solid]
+        write_row(rows, r, slot, lever, normal, lateral, depth, shear, friction)
         r += 1
     return r
 
@@ -187,16 +166,3 @@ def _depth_in(ground: Ground, solid: int, point: Vector) -> tuple[float, Vector]
         depth, normal, _ = penetration_depth_grid(ground, solid - len(ground.planes), point)
         return depth, normal
     return distance_into_solid(ground.planes, ground.faces[solid], solid, point)
-
-
-@inlined
-def _directions(normal: Vector, lateral: Vector) -> tuple[Vector, Vector]:
-    """Directions along a surface: along the track and across it, or any if the shoe stands on its side."""
-    across = without_share(lateral, dot(lateral, normal), normal)
-    size = math.sqrt(dot(across, across))
-    if size <= 1e-6:
-        across = cross(normal, (1.0, 0.0, 0.0) if abs(normal[0]) < 0.5 else (0.0, 1.0, 0.0))
-        size = math.sqrt(dot(across, across))
-    per_size = 1 / size
-    across = per_size * across[0], per_size * across[1], per_size * across[2]
-    return cross(across, normal), across

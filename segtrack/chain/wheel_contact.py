@@ -9,15 +9,17 @@ from numpy.typing import NDArray
 
 from segtrack.chain.contact_rows import (
     CLOSING_SPEED,
-    FRICTION,
+    LATERAL,
+    NORMAL,
     SHEAR,
     ContactRows,
     close_pair,
     press_pair,
     turned,
+    vector_in,
     write_row,
 )
-from segtrack.chain.running_gear_arrays import RunningGearArrays, WheelContactParameters, Wheels
+from segtrack.chain.running_gear_arrays import RunningGearArrays, Wheels
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.chain.shoes import Vector
 from segtrack.chain.wheel_dynamics import (
@@ -28,9 +30,10 @@ from segtrack.chain.wheel_dynamics import (
     relative_twist,
     wheel_kinematics,
 )
+from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parent_frames import ParentFrames, Reaction
-from segtrack.ground.vectors import arm, axis, cross, dot, row, scaled
+from segtrack.ground.vectors import arm, axis, cross, dot, row, scaled, sum_of
 
 Pair = tuple[float, float]
 """Components around the axle and across."""
@@ -140,12 +143,8 @@ def add_wheel_contacts(
                 end,
                 turned(velocity, turn, -1.0),
                 turned(spin, turn, -1.0),
-                law.stiffness,
+                law,
                 True,
-                law.damping,
-                law.tangential_stiffness,
-                law.damping,
-                1.0,
                 age > 0,
                 sub_step,
             )
@@ -163,16 +162,19 @@ def keep_rail_shear(running_gear: RunningGearArrays) -> None:
     for w in range(len(rows.pair_ends)):
         while pair < rows.pair_ends[w]:
             for r in range(begin, rows.ends[pair]):
-                for k in range(2):
-                    shear[w, rows.shoes[pair], rows.places[r], k] = rows.numbers[r, SHEAR + k]
+                own, across = vector_in(rows.numbers, r, SHEAR), vector_in(rows.numbers, r, LATERAL)
+                around = cross(across, vector_in(rows.numbers, r, NORMAL))
+                i, s = rows.shoes[pair], rows.places[r]
+                shear[w, i, s, 0], shear[w, i, s, 1] = dot(own, around), dot(own, across)
             pair, begin = pair + 1, rows.ends[pair]
 
 
 @inlined
-def _law(wheels: Wheels, w: int) -> WheelContactParameters:
-    """Law of a rail on wheel w."""
+def _law(wheels: Wheels, w: int) -> ContactParameters:
+    """Law of a rail on wheel w: it damps along the surface as along the normal."""
     laws = wheels.contacts
-    return WheelContactParameters(laws[w, 0], laws[w, 1], laws[w, 2], laws[w, 3])
+    stiffness, damping, friction, tangential_stiffness = laws[w, 0], laws[w, 1], laws[w, 2], laws[w, 3]
+    return ContactParameters(friction, stiffness, damping, tangential_stiffness, damping, 1.0, 0.0)
 
 
 @inlined
@@ -219,7 +221,7 @@ def _find_rail_contacts(
     flat = span[0] - skew * axle[0], span[1] - skew * axle[1], span[2] - skew * axle[2]
     square_length, ahead, beside = dot(flat, flat), dot(away, flat) + dot(begin, flat), dot(side, flat)
     per_length = 1 / square_length if square_length > 0 else 0.0
-    friction = _law(wheels, w).friction
+    friction = wheels.contacts[w, 2]
     for s in range(len(wheels.stations)):
         y = wheels.stations[s]
         first = begin[0] + y * side[0], begin[1] + y * side[1], begin[2] + y * side[2]
@@ -248,9 +250,9 @@ def _find_rail_contacts(
             steep * (radial[2] - slope * axle[2]),
         )
         around = cross(axle, radial)
-        write_row(rows, r, out, normal, around, cross(normal, around), steep * depth)
-        rows.numbers[r, SHEAR], rows.numbers[r, SHEAR + 1] = shear[w, i, s, 0], shear[w, i, s, 1]
-        rows.numbers[r, FRICTION], rows.places[r] = friction, s
+        across = cross(normal, around)
+        own = sum_of(scaled(around, shear[w, i, s, 0]), scaled(across, shear[w, i, s, 1]))
+        write_row(rows, r, s, out, normal, across, steep * depth, own, friction)
         r += 1
     return r
 
