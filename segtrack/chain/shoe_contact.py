@@ -130,7 +130,7 @@ def find_contact_candidates(contact: TerrainContact, frames: Frames, most: float
     """List the solids and edges that lie within the contact's margin, or `most` [m], of each shoe's box.
 
     The list serves as long as no shoe moves further than the margin. Shoes with nothing near
-    forget their contacts.
+    forget their contacts, and those with no edge near the edges that they touched.
     """
     ground, treads, margin = contact.ground, contact.treads, min(contact.margin, most)
     candidates, history = contact.candidates, contact.history
@@ -144,6 +144,7 @@ def find_contact_candidates(contact: TerrainContact, frames: Frames, most: float
         candidates.solid_counts[i], candidates.edge_counts[i] = solids, edges
         if solids == 0:
             forget_contacts(history, i * points, points)
+        if edges == 0:
             forget_lost_edges(history, i * MAX_EDGES, MAX_EDGES, 0)
 
 

@@ -8,7 +8,7 @@ import pytest
 import trimesh
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
-from shoe_scene import CLEATED, GRIP, LENGTH, PLATE, SHOE, WIDTH, Scene
+from shoe_scene import CLEATED, DOWN, GRIP, LENGTH, PLATE, SHOE, WIDTH, Scene
 
 from segtrack import terrain
 from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE
@@ -67,6 +67,46 @@ def test_an_edge_holds_on_to_a_grousers_flank():
     forces, _ = scene.hold((x, 0, 0.1 + 0.009))
     assert forces[0, 2] == pytest.approx(0, abs=1e-9)
     assert forces[0, 0] == pytest.approx(-4 * 2e5 * 1e-4, rel=1e-9)  # And its tip's two corners.
+
+
+@pytest.mark.parametrize("ground", [1.0, 0.5])
+def test_an_edge_holds_a_shoe_by_the_friction_of_both(ground):
+    """A plate hangs over a step's edge, which alone bears it, and is drawn along the edge."""
+    scene = Scene(terrain.Step(height=0.1, distance=0.0, friction=ground))
+    turn = Rotation.from_euler("y", -0.1) * Rotation.from_quat(DOWN)
+    z = 0.1 + PLATE.outer / math.cos(0.1) - 0.01 * math.tan(0.1) - 1e-4
+    for _ in range(4):
+        forces, _ = scene.hold((-0.01, 0, z), (0, 1, 0), turn.as_quat())
+    pushed = scene.report.normal_forces[0]
+    assert scene.report.deepest_points[0] == NONE
+    assert pushed > 10.0
+    assert forces[0, 1] == pytest.approx(-GRIP.friction * ground * pushed, rel=1e-9)
+
+
+def test_a_shoe_that_is_deepest_on_an_edge_has_no_pressure_there():
+    """Its front markers press on the step by 10 um, the edge between all of them enters it deeper."""
+    scene = Scene(terrain.Step(height=0.1, distance=0.0))
+    turn, angle = Rotation.from_quat(DOWN), 0.01
+    turn = Rotation.from_euler("y", -angle) * turn
+    front = turn.apply(PLATE.contact_points)[:, 2].max()
+    scene.hold((0, 0, 0.1 - front - 1e-5), (0, 0, 0), turn.as_quat())
+    assert scene.report.sinkages[0] == pytest.approx(1e-5 + LENGTH / 2 * math.sin(angle), rel=0.01)
+    assert scene.report.deepest_points[0] == NONE
+    assert scene.report.pressures[0] == 0.0
+
+
+@pytest.mark.parametrize("away", [(0, 0, 1), (1, 0, 0.001)], ids=["in the air", "over the same solid"])
+def test_an_edge_that_was_left_begins_anew(away):
+    """Drawn over a step's edge, taken to where no edge is near, and put back."""
+    scene, fresh = (Scene(terrain.Step(height=0.1, distance=0.0)) for _ in range(2))
+    place = np.array((0, 0, 0.1 + PLATE.outer - 1e-4))
+    scene.hold(place, (0, 1, 0))
+    drawn, _ = scene.hold(place)
+    assert drawn[0, 1] < -1.0
+    scene.hold(place + away)
+    assert scene.nearby.edge_counts[0] == 0
+    found, expected = scene.hold(place), fresh.hold(place)
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_an_edge_beside_a_shoe_pushes_it_sideways():

@@ -127,3 +127,19 @@ def test_a_drive_works_against_the_inertias_of_all_wheels() -> None:
     turning = float(inertias @ chain.wheels.speeds**2) / 2
     assert turning > shoes / 2
     assert shoes + turning == pytest.approx(force * chain.travel, rel=0.02)
+
+
+def test_a_chain_that_ran_and_is_tensioned_anew_begins_its_travel_anew() -> None:
+    """And keeps what it runs from then on when it is put elsewhere."""
+    (mounted, *_) = parsed("packbot").mounted_tracks()
+    still = ParentFrames(np.zeros((1, 3)), np.eye(3)[None], *np.zeros((2, 1, 3)))
+    chain = TrackChain(track_design(mounted.name, mounted.spec), still)
+    for _ in range(2):
+        tension_tracks([chain])
+        assert chain.travel == pytest.approx(0.0, abs=1e-3)
+        for _ in range(100):
+            advance_tracks([chain], [still], [DriveCommand(0.5, 30.0)], KINEMATIC, 1e-3)
+        ran = chain.travel
+        assert ran > 0.02
+        chain.assemble(still)
+        assert chain.travel == pytest.approx(ran, abs=1e-12)
