@@ -57,6 +57,23 @@ def bending(robot):
     return power
 
 
+def kinetic_energy(robot):
+    """That of links, shoes and wheels, with the drives' rotors [J]."""
+    chains = robot.model.chains
+    turning = sum(chain.arrays.running_gear.wheels.inertias @ chain.wheels.speeds**2 / 2 for chain in chains)
+    return robot.bodies().kinetic_energy + turning
+
+
+def with_easy_pins(vehicle):
+    """The vehicle with pins that do not resist bending."""
+    description, tracks = segtrack.load_vehicle(vehicle), {}
+    for name, track in description.tracks.items():
+        bushing = track.chain.bushing.model_copy(update={"bending_damping": 0.0})
+        chain = track.chain.model_copy(update={"bushing": bushing})
+        tracks[name] = track.model_copy(update={"chain": chain})
+    return description.model_copy(update={"tracks": tracks})
+
+
 @pytest.mark.parametrize("vehicle", ["m113", "m113_rear_drive"])
 def test_coasting_it_loses_what_drives_would_have_to_give(vehicle):
     """A chain moves with the hull and around it, so that it counts twice; a wheel adds J / r^2."""
@@ -82,6 +99,76 @@ def test_coasting_it_loses_what_drives_would_have_to_give(vehicle):
     expected = damping * np.mean(np.square(speeds)) * sum(map(bends_around, hubs))
     assert bent == pytest.approx(expected, rel=0.1)
     assert 0.6 * resistance < bent / way < 0.8 * resistance
+
+
+def loss_on_a_slope(vehicle):
+    """Work of the weight on 20 deg that is no kinetic energy after 0.6 s, and work of the pins' dampers [J].
+
+    And what these take at least, where pins bend by the path around the wheels alone [J].
+    """
+    world, robot = rolling(vehicle, 0.0, driven=False)
+    hubs = [track.read_chain().wheels for track in robot.tracks.values()]
+    damping = robot.model.chains[0].design.chain.bushing.pin_damping
+    angle = math.radians(20.0)
+    down = GRAVITY * np.array((math.sin(angle), 0.0, -math.cos(angle)))
+    world.set_gravity(tuple(down.tolist()))
+    world.run(0.3)
+    bodies, kinetic, bent, least = robot.bodies(), kinetic_energy(robot), 0.0, 0.0
+    for _ in range(600):
+        world.run(0.001)
+        bent += 0.001 * bending(robot)
+        least += 0.001 * damping * robot.state.velocity[0] ** 2
+    work = bodies.masses @ (robot.bodies().positions - bodies.positions) @ down
+    return work - (kinetic_energy(robot) - kinetic), bent, least * sum(map(bends_around, hubs))
+
+
+@pytest.mark.parametrize("vehicle", ["m113", "m113_rear_drive"])
+def test_rolling_freely_it_loses_most_to_its_pins(vehicle):
+    """Two thirds of what is lost, and nearly half of it is kept without them."""
+    lost, bent, least = loss_on_a_slope(vehicle)
+    assert least < bent
+    assert 0.55 * lost < bent < 0.75 * lost
+    assert loss_on_a_slope(with_easy_pins(vehicle))[0] < 0.6 * lost
+
+
+def test_it_levels_off_where_its_pins_take_what_its_engine_gives():
+    """17.8 m/s are published: there its pins alone take more than its engine has at any speed."""
+    world, robot = rolling("m113", 9.4, driven=True)
+    robot.set_throttle(1.0, 1.0)
+    world.run(1.0)
+    given, kept, bent = robot.energy, kinetic_energy(robot), 0.0
+    for _ in range(250):
+        world.run(0.002)
+        bent += 0.002 * bending(robot)
+    given, kept = robot.energy - given, kinetic_energy(robot) - kept
+    assert 0.55 * given < bent < 0.62 * given
+    assert 0.1 * given < kept < 0.25 * given
+    assert 0.15 * given < given - kept - bent < 0.3 * given  # Bushings, rails, teeth and ground.
+    forces = np.array(robot.tracks["left"].spec.drive.torque_table.forces)
+    speeds = np.linspace(0.0, 20.0, 2001)
+    engine = 2.0 * np.max(speeds * np.interp(speeds, *forces.T))
+    world, robot = rolling("m113", 17.8, driven=False)
+    assert robot.state.velocity[0] < 17.8
+    bent = 0.0
+    for _ in range(100):
+        world.run(0.002)
+        bent += 0.002 * bending(robot)
+    assert bent / 0.2 > 1.2 * engine
+
+
+@pytest.mark.parametrize("vehicle", ["m113", "m113_rear_drive"])
+def test_it_turns_to_both_hands_alike_but_for_what_its_sides_differ_in(vehicle):
+    """Its right wheels stand 0.1016 m behind its left ones, and one side has a shoe more."""
+    yaws = []
+    for hand in (1.0, -1.0):
+        world, robot = rolling(vehicle, 0.0, driven=True)
+        robot.set_belt_speed(-0.5 * hand, 0.5 * hand)
+        world.run(0.5)
+        start = robot.state.yaw
+        world.run(1.0)
+        yaws.append(hand * (robot.state.yaw - start))
+    assert yaws[0] > 0.2
+    assert yaws[0] == pytest.approx(yaws[1], rel=0.03)
 
 
 def rides(vehicle, time_step):

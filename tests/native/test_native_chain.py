@@ -57,6 +57,20 @@ def standing(settled) -> tuple[segtrack.World, Robot]:
     return world, robot
 
 
+def test_chains_turn_to_both_hands_as_mirror_images() -> None:
+    found = []
+    for hand in (1.0, -1.0):
+        world, robot = native()
+        with world:
+            world.run(0.2)
+            slow, fast = -0.2, 0.25
+            robot.set_belt_speed(*((slow, fast) if hand > 0 else (fast, slow)))
+            world.run(0.5)
+            (x, y, z), yaw = robot.state.position, robot.state.yaw
+            found.append((x, hand * y, z, hand * yaw))
+    np.testing.assert_allclose(*found, atol=1e-9)
+
+
 def test_a_dropped_chain_slides_under_friction_times_load() -> None:
     """Braked, by 20 mm, onto a ramp of 0.95 of the friction angle: while it bounces it is less, then 1.00."""
     world, robot = native(position=(0.0, 0.0, 0.11))
