@@ -107,7 +107,7 @@ def test_a_heavy_vehicle_drives_as_commanded_by_the_bushings_that_follow_from_it
         world.add_terrain(terrain.Plane())
         robot = world.add_vehicle(vehicle, track_model="chain")
         for track in robot.tracks.values():
-            assert tension_of_runs(track) == pytest.approx(24000.0, rel=0.05)
+            assert tension_of_runs(track) == pytest.approx(24000.0, rel=0.01)
         world.run(0.5)
         robot.set_belt_speed(0.5, 0.5)
         world.run(0.5)
