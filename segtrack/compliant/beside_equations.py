@@ -26,7 +26,9 @@ from segtrack.ground.equations import (
     Equations,
     add_column,
     add_to_root,
+    change_at_limit,
     clear_equations,
+    expected_change,
     held_again,
     hold,
     limited_force,
@@ -55,7 +57,8 @@ class Beside(NamedTuple):
         outcome: Sub-steps taken, how the call ended, most solids and edges near one section, contacts (5,).
         changes: Changes of the velocities of the track frames' origins in the sub-step (T, 3) [m/s].
         turns: Changes of their angular velocities in the sub-step, in the world (T, 3) [rad/s].
-        belt_changes: Changes of the belts' speeds in the sub-step (T,) [m/s].
+        belt_changes: Changes of the belts' speeds in the sub-step; after it infinity where drives were not at
+            their limits (T,) [m/s].
     """
 
     parents: ParentFrames
@@ -155,8 +158,8 @@ def solve_with_contacts(
 ) -> None:
     """Find the changes of the vehicle's and the belts' velocities, contacts cut to their limits.
 
-    It is expected at first that track frames change as in the last sub-step, and that belts come as near to
-    what their drives aim at as these can take them alone.
+    It is expected at first that track frames, and belts whose drives were at their limits, change as in the
+    last sub-step, and that other belts come as near to what their drives aim at as these can take them alone.
 
     Args:
         belts: Belts of the vehicle.
@@ -168,8 +171,8 @@ def solve_with_contacts(
     """
     contacts, count = candidates.contacts, candidates.contact_count[0]
     for t in range(len(belts.perimeters)):
-        most = sub_step * motion.limits[t] / belts.masses[t]
-        work.belt_changes[t] = min(max(motion.targets[t] - motion.speeds[t], -most), most)
+        most, aim = sub_step * motion.limits[t] / belts.masses[t], motion.targets[t] - motion.speeds[t]
+        work.belt_changes[t] = expected_change(work.belt_changes[t], aim, most)
     for n in range(PASSES):
         clear_loads(work.loads)
         add_contact_loads(
@@ -254,4 +257,5 @@ def move_belts(
         for k in range(3):
             velocity[k] = decay * velocity[k] + moved[k]
             turning[k] = decay * turning[k] + angular[k]
+        work.belt_changes[t] = change_at_limit(work.equations, ROOT + t)
     move_joints(work.equations, work.joints, ROOT + len(belts.perimeters), decay, sub_step)

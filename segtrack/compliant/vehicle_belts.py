@@ -46,6 +46,7 @@ class SavedBelt:
         position: Position of its parent frame at the end of the last step, in the world (3,) [m].
         rotation: Rotation of that frame to the world (3, 3).
         changes: Changes of its velocity [m/s] and angular velocity [rad/s] in the last sub-step (2, 3).
+        speed_change: Change of the speed in that sub-step if the drive was at its limit, else infinity [m/s].
         memory: Memory of its contacts.
     """
 
@@ -53,6 +54,7 @@ class SavedBelt:
     position: NDArray[np.float64]
     rotation: NDArray[np.float64]
     changes: NDArray[np.float64]
+    speed_change: float
     memory: SavedSections
 
 
@@ -91,7 +93,7 @@ class VehicleBelts:
             np.zeros(5, dtype=np.intp),
             np.zeros((count, 3)),
             np.zeros((count, 3)),
-            np.zeros(count),
+            np.full(count, math.inf),
         )
         self._candidates = self._allocate(_SOLIDS, _EDGES, _CONTACTS)
         self._report = np.zeros((0, REPORT))
@@ -155,16 +157,14 @@ class VehicleBelts:
     def place(self, belt: int) -> None:
         """Bring a belt to rest on its link, which was put elsewhere; its contacts are forgotten."""
         self.motion.speeds[belt] = self.motion.forces[belt] = self.motion.axle_rates[belt] = 0.0
-        self._work.parents.positions[belt] = math.inf
-        self._work.changes[belt] = self._work.turns[belt] = 0.0
+        self._begin_anew(belt)
         forget_sections(self._memory, *self._span(belt))
         self._look_again()
 
     def set_speed(self, belt: int, speed: float) -> None:
         """Let a belt run at a speed [m/s] on its link, whose velocity was set; contacts go on."""
         self.motion.speeds[belt], self.motion.axle_rates[belt] = speed, 0.0
-        self._work.parents.positions[belt] = math.inf
-        self._work.changes[belt] = self._work.turns[belt] = 0.0
+        self._begin_anew(belt)
 
     def read(self, parents: ParentFrames, belt: int) -> GrouserReading:
         """Contacts of one belt with the ground, where the parent frames are now; nothing is changed."""
@@ -184,7 +184,9 @@ class VehicleBelts:
         motion = np.array([values[belt] for values in self.motion[:4]])
         position, rotation = (array[belt].copy() for array in self._work.parents[:2])
         changes = np.array([self._work.changes[belt], self._work.turns[belt]])
-        return SavedBelt(motion, position, rotation, changes, save_sections(self._memory, *self._span(belt)))
+        speed_change = float(self._work.belt_changes[belt])
+        memory = save_sections(self._memory, *self._span(belt))
+        return SavedBelt(motion, position, rotation, changes, speed_change, memory)
 
     def restore(self, belt: int, saved: SavedBelt) -> None:
         """Go back to a saved state of one belt, on the same ground."""
@@ -193,8 +195,14 @@ class VehicleBelts:
         parents = self._work.parents
         parents.positions[belt], parents.rotations[belt] = saved.position, saved.rotation
         self._work.changes[belt], self._work.turns[belt] = saved.changes
+        self._work.belt_changes[belt] = saved.speed_change
         restore_sections(self._memory, *self._span(belt), saved.memory)
         self._look_again()
+
+    def _begin_anew(self, belt: int) -> None:
+        """Take the parent frame of a belt from the engine in its next step, and forget the last sub-step."""
+        self._work.parents.positions[belt] = self._work.belt_changes[belt] = math.inf
+        self._work.changes[belt] = self._work.turns[belt] = 0.0
 
     def _span(self, belt: int) -> tuple[int, int]:
         """First section of a belt, and the one behind its last."""

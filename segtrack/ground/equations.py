@@ -222,6 +222,24 @@ def held_again(equations: Equations, i: int, force: float, aim: float, step: flo
 
 
 @compiled
+def expected_change(last: float, aim: float, most: float) -> float:
+    """Change of an unknown that is expected before a step is solved.
+
+    Args:
+        last: Change in the last step, as `change_at_limit` has kept it.
+        aim: Change that its motor aims at.
+        most: Change that the motor's largest force can bring about alone.
+    """
+    return last if last < math.inf else min(max(aim, -most), most)
+
+
+@compiled
+def change_at_limit(equations: Equations, i: int) -> float:
+    """Change of unknown i as solved, if its motor is at its largest force; else infinity."""
+    return equations.change[i] if equations.modes[i] == FREE else math.inf
+
+
+@compiled
 def entry_of(matrix: NDArray[np.float64], i: int, k: int) -> float:
     """Entry of a symmetric matrix of which the lower triangle is written."""
     return matrix[i, k] if k <= i else matrix[k, i]

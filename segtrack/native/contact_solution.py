@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.candidates import Candidates
 from segtrack.ground.active_contacts import PASSES, TOLERANCE, add_contact_loads, excess_of
 from segtrack.ground.contact_loads import begin_loads
-from segtrack.ground.equations import ROOT
+from segtrack.ground.equations import ROOT, expected_change
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.vectors import Vector, cross, offset, row, scaled, sum_of
 from segtrack.native.dynamics import gather_equations
@@ -47,10 +45,8 @@ def solve_step(
     aim_servos(tree, state, work, step)
     _spread_changes(tree, work, state.last_changes)
     for t in range(len(tree.belt_masses)):
-        most = step * state.limits[t] / tree.belt_masses[t]
-        work.belt_changes[t] = min(max(state.targets[t] - state.speeds[t], -most), most)
-        if state.last_changes[first + t] < math.inf:
-            work.belt_changes[t] = state.last_changes[first + t]
+        most, aim = step * state.limits[t] / tree.belt_masses[t], state.targets[t] - state.speeds[t]
+        work.belt_changes[t] = expected_change(state.last_changes[first + t], aim, most)
     for n in range(PASSES):
         begin_loads(work.loads, work.given)
         add_contact_loads(contacts, count, work.changes, work.turns, work.belt_changes, n, work.loads, step)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.equations import FREE, ROOT
+from segtrack.ground.equations import ROOT, change_at_limit
 from segtrack.ground.functions import cosine_sine
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.vectors import Vector, arm, cross, offset, row, scaled, sum_of, write_rotation
@@ -128,7 +128,7 @@ def move(tree: TreeArrays, state: VehicleState, work: TreeWork, step: float) -> 
     for k in range(ROOT + joints):
         state.last_changes[k] = change[k]
     for k in range(ROOT + joints, len(change)):
-        state.last_changes[k] = change[k] if work.equations.modes[k] == FREE else math.inf
+        state.last_changes[k] = change_at_limit(work.equations, k)
     for j in range(joints):
         state.joint_speeds[j] += change[ROOT + j]
         state.joint_angles[j] += step * state.joint_speeds[j]

@@ -57,34 +57,6 @@ def test_a_vehicle_rebounds_with_its_restitution(restitution, time_step):
     assert math.sqrt(heights[lowest:].max() / 0.3) == pytest.approx(restitution, abs=0.015)
 
 
-@pytest.mark.parametrize("friction", [0.6, pytest.param(0.1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("time_step", STEPS)
-@pytest.mark.parametrize("name", [pytest.param("packbot", marks=pytest.mark.slow), "quince"])
-def test_no_command_gains_more_momentum_than_friction_gives(name, time_step, friction):
-    """Over any 20 ms: |P along the ground| <= mu (M g t + P upwards)."""
-    rng, window = np.random.default_rng(1), round(0.02 / time_step)
-    with segtrack.World(engine="pybullet", time_step=time_step) as world:
-        world.add_terrain(terrain.Plane())
-        robot = world.add_vehicle(name, track_model="compliant")
-        mass = robot.mass
-        top = min(track.spec.drive.top_speed for track in robot.description.mounted_tracks())
-        for track in robot.tracks.values():
-            track.set_friction(friction)
-        world.run(0.1)
-        momenta, left = [], 0
-        for _ in range(round(0.5 / time_step)):
-            if left == 0:
-                robot.set_belt_speed(*rng.uniform(-top, top, 2))
-                left = int(rng.integers(1, 0.05 / time_step))
-            bodies = robot.model.bodies()
-            momenta.append(bodies.masses @ bodies.velocities)
-            world.step()
-            left -= 1
-    gained = np.array(momenta)[window:] - np.array(momenta)[:-window]
-    allowed = friction * (mass * 9.81 * window * time_step + gained[:, 2])
-    assert (np.linalg.norm(gained[:, :2], axis=1) < 1.05 * allowed).all()
-
-
 @pytest.mark.parametrize("time_step", [*STEPS, 0.01])
 @pytest.mark.parametrize("torque", [pytest.param(5.0, marks=pytest.mark.slow), 0.5, 0.01])
 def test_flippers_without_strength_come_to_rest_as_in_the_native_engine(torque, time_step):

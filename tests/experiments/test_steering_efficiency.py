@@ -70,6 +70,26 @@ def test_a_twist_is_met(
     assert rate == pytest.approx(angular, rel=0.05)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("linear", "angular"), [(0.0, 0.2), (0.1, 0.2), (-0.2, 0.15)])
+def test_a_twist_is_met_in_every_pose(linear: float, angular: float) -> None:
+    """Quince for 8 s: within 5 %; with one pair down and the other up it rocks, and does so on average."""
+    front, rear = (each.ravel() for each in np.meshgrid(np.linspace(-0.6, 0.6, 7), np.linspace(-0.6, 0.6, 7)))
+    batch = segtrack.Batch("quince", len(front), terrain=terrain.Plane())
+    batch.reset(flippers={n: front if n.startswith("front") else rear for n in batch.flipper_names})
+    batch.drive(linear, angular)
+    batch.run(1.0)
+    before, turned = np.array(batch.state.yaw), 0.0
+    for _ in range(80):
+        batch.run(0.1)
+        now = np.array(batch.state.yaw)
+        turned = turned + np.remainder(now - before + math.pi, 2 * math.pi) - math.pi
+        before = now
+    met, rocks = turned / (8.0 * angular), front * rear < -1e-6
+    assert np.abs(met[~rocks] - 1).max() < 0.05
+    assert np.abs(met[rocks] - 1).max() < 0.2 and abs(met[rocks].mean() - 1) < 0.03
+
+
 def test_flippers_that_move_between_two_commands_change_the_belts() -> None:
     with segtrack.World(engine="native") as world:
         world.add_terrain(terrain.Plane())
