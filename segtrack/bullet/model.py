@@ -154,6 +154,10 @@ class Belt(ABC):
         """Return per-grouser load, slip and sinkage; None if PyBullet finds the contacts."""
         return None
 
+    def prepare_step(self, step: float) -> None:
+        """Prepare what depends on the duration of the next step [s]."""
+        return None
+
     @abstractmethod
     def set_motor_command(self, speed: float, limit: float) -> None:
         """Command the motors: a target speed of the belt [m/s] and a force limit [N], which they share."""

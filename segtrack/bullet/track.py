@@ -148,8 +148,9 @@ class BulletTrack(TrackModel):
         Args:
             reading: The belt after the latest step.
             taken: Duration of that step [s].
-            step: Duration of the next step, which counts where the drive has a lag [s].
+            step: Duration of the next step [s].
         """
+        self.belt.prepare_step(step)
         self.drive.record_step(self.home_travel + reading.phase, reading.speed, reading.force, taken)
         period = self.belt.period
         phase, held = reading.phase, self.held_phase

@@ -208,11 +208,9 @@ def build_urdf(
     for name, mass in link_masses(robot).items():
         if mass == 0:
             set_inertial(_link(robot, name), _NEGLIGIBLE)
-    # Whole wheels and sprockets, and links that move an omitted segment's mass, too, take more inertia than
-    # their link has, unless the belt has the drive's mass, too.
-    spread = [
-        t for t in vehicle.mounted_tracks() if links_of[t.name] and (not lateral or t.spec.omit_segments)
-    ]
+    # Whole wheels and sprockets take more inertia than their link has, unless the belt has the drive's
+    # mass, too.
+    spread = [t for t in vehicle.mounted_tracks() if links_of[t.name] and not lateral]
     for mounted in spread:
         subtract_reflected_mass(inertial_parents[mounted.name], mounted.spec)
     for mounted in vehicle.mounted_tracks():

@@ -17,8 +17,13 @@ _FREE = ({"maxJointVelocity": 1e6}, {"linearDamping": 0.0, "angularDamping": 0.0
 UNLIMITED_FORCE = 1e6
 _HOLD_GAIN = 0.2
 """Fraction of its offset that the motor of a held belt aims to close in a step."""
-_LOCK_GAIN = 0.2
-"""Fraction of its offset that a locked joint's motor aims to close in a step."""
+_LOCK_RATE = 40.0
+"""Rate at which a locked joint's motor aims to close its offset [1/s].
+
+A tuned value, between 20 and 100. Friction holds two belts at places on the ground to which their locks do
+not agree, and a solver that has to make such locks move by more than its residual in a step never ends. With
+a lower rate what it leaves over takes belts farther from home: by the residual's root over the rate.
+"""
 MAX_JOINTS = 127
 """Largest number of joints of one multibody that PyBullet can report."""
 
@@ -51,15 +56,15 @@ def set_friction(client: int, body: int, links: Iterable[int], friction: float) 
         )
 
 
-def lock_joints(client: int, body: int, joints: Iterable[int]) -> None:
-    """Hold joints at 0, with whatever force that takes."""
+def lock_joints(client: int, body: int, joints: Iterable[int], step: float) -> None:
+    """Hold joints at 0 in steps of a duration [s], with whatever force that takes."""
     for joint in joints:
         pybullet.setJointMotorControl2(
             body,
             joint,
             pybullet.POSITION_CONTROL,
             targetPosition=0,
-            positionGain=_LOCK_GAIN,
+            positionGain=_LOCK_RATE * step,
             velocityGain=1,
             force=UNLIMITED_FORCE,
             physicsClientId=client,
@@ -102,6 +107,7 @@ class JointBelt(Belt):
         self._client = client
         self.track_joints, self.motors, self.period, self.bodies = track_joints, motors, period, bodies
         self.can_hold = len(motors) == 1  # Wheels that share a drive have no phase in common.
+        self._locked_for = 0.0
 
     @property
     def segment_phases(self) -> list[float]:
@@ -109,6 +115,13 @@ class JointBelt(Belt):
         joints = self.track_joints
         states = pybullet.getJointStates(joints.body, joints.joints, physicsClientId=self._client)
         return [state[0] / k for state, k in zip(states, joints.ratios, strict=True)]
+
+    def prepare_step(self, step: float) -> None:
+        """Lock the sliders across the track for a step [s]."""
+        if step != self._locked_for:
+            joints = self.track_joints
+            lock_joints(self._client, joints.body, joints.lateral_joints, step)
+            self._locked_for = step
 
     def set_motor_command(self, speed: float, limit: float) -> None:
         """Command the motors: a target speed of the belt [m/s] and a force limit [N], which they share."""
@@ -141,8 +154,8 @@ class JointBelt(Belt):
     def roll_back(self, phase: float) -> float:
         """Set the belt back into its period (Okada et al. 2020, section III-C).
 
-        All segments are seated on exactly one phase, in one call, with their velocities
-        kept; what contact solving let slip between them is gone.
+        All segments are seated on exactly one phase, and their sliders at home, in one call, with their
+        velocities kept; what contact solving let slip between them is gone.
 
         Args:
             phase: Its phase now [m].
@@ -153,11 +166,12 @@ class JointBelt(Belt):
         joints = self.track_joints
         assert self.period is not None
         folded = wrap_travel(phase, self.period)
-        states = pybullet.getJointStates(joints.body, joints.joints, physicsClientId=self._client)
+        moved = (*joints.joints, *joints.lateral_joints)
+        states = pybullet.getJointStates(joints.body, moved, physicsClientId=self._client)
         pybullet.resetJointStatesMultiDof(
             joints.body,
-            joints.joints,
-            [[folded * k] for k in joints.ratios],
+            moved,
+            [*([folded * k] for k in joints.ratios), *([0.0] for _ in joints.lateral_joints)],
             [[state[1]] for state in states],
             physicsClientId=self._client,
         )

@@ -18,8 +18,8 @@ out is free, as long as four things hold. All follow from one number, the mass x
    link without shape that turns with the belt, slowly, or against it.
 
 What the links have too much or too little of a uniform belt's mass and inertia at rest, the link that carries
-the track has instead. A track with omitted segments is there for speed, and has neither counterweight nor
-flywheel.
+the track has instead. An omitted segment is a link without shape: nothing touches it, and its mass moves with
+the belt all the same.
 """
 
 from __future__ import annotations
@@ -56,25 +56,23 @@ _BALANCED = 1e-6
 """What lines may leave over of the sum of their masses [-]."""
 
 
-def lay_out_masses(spec: TrackSpec, links: Sequence[SegmentLink]) -> tuple[SegmentLink, ...]:
-    """Return a track's links with the masses that make them one belt, and a counterweight if they need one.
-
-    Args:
-        spec: The track.
-        links: Its links, the one on the ground first.
-    """
+def lay_out_masses(spec: TrackSpec) -> tuple[SegmentLink, ...]:
+    """Return the links of a track, the one on the ground first, with the masses that make them one belt."""
     height = spec.grousers.height if spec.grousers is not None else 0.0
-    found = _of_unit_mass(links, height)
+    whole = spec.model_copy(update={"omit_segments": ()})
+    found = [
+        replace(link, shapes=()) if link.name in spec.omit_segments else link
+        for link in _of_unit_mass(whole.segment_links(), height)
+    ]
     rest = sum(
         (link.mass * tangent_of(link.heading) for link in found if link.joint == "slider"), np.zeros(2)
     )
-    whole = not spec.omit_segments
-    if whole and math.hypot(*rest) > _BALANCED:
+    if math.hypot(*rest) > _BALANCED:
         found.append(_counterweight(found, rest))
     moving, spinning = sum(map(moving_mass, found)), sum(map(spin_momentum, found))
     mass, reach = spec.moving_mass, spinning / moving
     missing = spec.spin_momentum - mass * reach
-    if not whole or abs(missing) < _BALANCED * mass * abs(reach):
+    if abs(missing) < _BALANCED * mass * abs(reach):
         return tuple(_scaled(link, mass / moving) for link in found)
     needed = 2 * spec.spin_momentum / mass  # With less a rotor geared low would be heavier than all of M.
     radius = max(_FLYWHEEL_REACH * reach, needed) if missing > 0 else min(_COUNTER_REACH * reach, needed)

@@ -28,7 +28,6 @@ from segtrack.bullet.belts.joint_belt import (
     UNLIMITED_FORCE,
     JointBelt,
     JointBeltGroup,
-    lock_joints,
     set_stiffness,
 )
 from segtrack.bullet.belts.segment_masses import lay_out_masses
@@ -73,12 +72,11 @@ def published_builder(name: str) -> TrackBuilder:
 
 
 def _track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
-    return lay_out_masses(spec, spec.segment_links())
+    return lay_out_masses(spec)
 
 
 def _create_belt(client: int, track: TrackJoints, smooth: bool = False) -> JointBelt:
-    """Make a belt of a loaded track: lock its sliders, let its contacts give way, and gear its joints."""
-    lock_joints(client, track.body, track.lateral_joints)
+    """Make a belt of a loaded track: let its contacts give way, and gear its joints."""
     if track.spec.contact.stiffness is None:
         set_stiffness(client, track.body, track.joints, *resting_contact(track.vehicle, smooth))
     return _gear(client, track, smooth)
