@@ -57,10 +57,10 @@ def memory(values: Array, white: float = 0.0) -> int:
 def effective_samples(values: Array, white: float = 0.0, centred: bool = False) -> float:
     """Number of independent samples that tell as much of a mean as a series (n,) about 0; at most n.
 
-    n v / s, with the variance v and the spectrum at 0, s = sum of the covariances over lags of either sign: of
+    n v / s, with the variance v and the spectrum at 0, s, the sum of covariances over lags of either sign: of
     a series whose samples are r times those before and new noise, n (1 - r) / (1 + r). Covariances are summed
     in pairs of neighbouring lags as long as a pair is positive, and none counts more than those before it
-    (Geyer 1992, initial monotone sequence, which ends late by chance: 1 to 7 % too few samples). Taking its
+    (Geyer 1992, initial monotone sequence, which ends late by chance: 1 to 10 % too few samples). Taking its
     own mean from a series takes s / n from each covariance, which is added again.
 
     Args:
