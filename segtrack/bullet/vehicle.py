@@ -31,6 +31,7 @@ from segtrack.bullet.model import BeltReading, Push
 from segtrack.bullet.track import BulletFlipper, BulletTrack
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import Frame
+from segtrack.description.placement import PlacedTrack, belt_corners, farthest_reach, shapes_on_links
 from segtrack.engine import BeltContacts, Bodies, FrameMotion, VehicleModel
 from segtrack.engine.divergence import what_diverged
 from segtrack.engine.models import ABSURD_SPEED
@@ -148,13 +149,23 @@ class BulletVehicle(VehicleModel):
         )
 
     def bounds(self) -> tuple[Vector, Vector]:
-        """Smallest and largest corner of the box around all its links, in the world [m]."""
-        client = self.physics_client_id
-        with connection_required(client, f"measure {self.description.name}", self.body_id):
-            boxes = [pybullet.getAABB(*link, physicsClientId=client) for link in self.all_links()]
-        boxes += [(point, point) for track in self.tracks for point in track.belt.points.tolist()]
-        lows, highs = zip(*boxes, strict=True)
-        return tuple(map(min, zip(*lows, strict=True))), tuple(map(max, zip(*highs, strict=True)))
+        """Smallest and largest corner of the box around what can touch, in the world [m].
+
+        Belts that PyBullet collides count with grousers everywhere. Bullet's own boxes are no measure: a
+        link that is turned has the box around its box.
+        """
+        parts = []
+        for link, frame, corners in shapes_on_links(self.description):
+            parts.append((self.link_frame(link) @ frame).points(corners))
+        for track in self.tracks:
+            points = track.belt.points
+            if not len(points):
+                parent = track.parent_motion()
+                frame = Frame(parent.rotation, parent.position) @ track.mounted.spec.mount.frame
+                points = belt_corners(PlacedTrack(track.mounted, frame))
+            parts.append(points)
+        points = np.concatenate(parts)
+        return tuple(points.min(axis=0).tolist()), tuple(points.max(axis=0).tolist())
 
     def place(self, position: Sequence[float], orientation: Sequence[float]) -> None:
         """Set the body frame's pose in the world, at rest; joints stay as they are."""
@@ -240,23 +251,31 @@ class BulletVehicle(VehicleModel):
         """
         client = self.physics_client_id
         with connection_required(client, f"step {self.description.name}", self.body_id):
-            moving = [pybullet.getBaseVelocity(body, physicsClientId=client)[0] for body in self.body_ids]
-        speeds = [math.hypot(*velocity) for velocity in moving]
-        speeds += [abs(track.drive.speed) for track in self.tracks]
-        finite, fastest = all(map(math.isfinite, speeds)), max(speeds)
+            moving = [pybullet.getBaseVelocity(body, physicsClientId=client) for body in self.body_ids]
+            place = pybullet.getBasePositionAndOrientation(self.body_id, physicsClientId=client)[0]
+            flippers = [abs(flipper.state.speed) for flipper in self.flippers]
+        (velocity, spin), *loose = moving
+        reach = self._farthest_reach
+        speeds = {"its body": math.hypot(*velocity), "the rotation of its body": reach * math.hypot(*spin)}
+        for flipper, rate in zip(self.flippers, flippers, strict=True):
+            speeds[f"joint {flipper.name}"] = reach * rate
+        # As in the native engine all of these may add up at one point.
+        fastest = sum(list(speeds.values())[:2]) + reach * max(flippers, default=0.0)
+        others = {f"body {k} of it": math.hypot(*linear) for k, (linear, _) in enumerate(loose, start=2)}
+        for track, mounted in zip(self.tracks, self.description.mounted_tracks(), strict=True):
+            others[f"belt {mounted.name}"] = abs(track.drive.speed)
+        speeds |= others
+        finite, fastest = all(map(math.isfinite, speeds.values())), max(fastest, *others.values())
         if finite and fastest < ABSURD_SPEED:
             return
-        how = f"its speed is {fastest:.3g} m/s" if finite else "its state is not finite"
-        raise DivergedError(self.description.name, time, f"{how}: {self._what_diverged(moving)}")
+        how = f"a part of it is faster than {ABSURD_SPEED:g} m/s, up to {fastest:.3g} m/s"
+        reason = f"{how if finite else 'its state is not finite'}: {what_diverged(speeds, place, velocity)}"
+        raise DivergedError(self.description.name, time, reason)
 
-    def _what_diverged(self, velocities: Sequence[Vector]) -> str:
-        """Say which part diverged, of bodies with these velocities in the world [m/s] or belts, and why."""
-        parts = {f"body {k + 1} of it" if k else "its body": math.hypot(*v) for k, v in enumerate(velocities)}
-        for track, mounted in zip(self.tracks, self.description.mounted_tracks(), strict=True):
-            parts[f"belt {mounted.name}"] = track.drive.speed
-        client = self.physics_client_id
-        place = pybullet.getBasePositionAndOrientation(self.body_id, physicsClientId=client)[0]
-        return what_diverged(parts, place, velocities[0])
+    @cached_property
+    def _farthest_reach(self) -> float:
+        """Farthest of what can touch from the body's centre of mass [m]."""
+        return farthest_reach(self.description)
 
     def warn_of_loose_bodies(self) -> None:
         """Warn of loose bodies that have come near belts which PyBullet does not collide."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 
 from segtrack.description.base import (
     Checks,
@@ -71,10 +72,16 @@ class Body(Spec):
                 yield Problem(f"without_contact[{i}]", message)
 
     def contact_shapes(self) -> Iterator[tuple[str, LinkShape]]:
-        """Collision shapes of its URDF that can touch something, each with the name of its link."""
-        assert self.urdf is not None
-        shapes = body_shapes(self.urdf, "collision")
-        return ((link, shape) for link, shape in shapes if link not in self.without_contact)
+        """Shapes that can touch something, each with the name of its link: the outline of the body.
+
+        They are the collision shapes of its URDF; its box, of a link `body`, without one.
+        """
+        if self.urdf is not None:
+            shapes = body_shapes(self.urdf, "collision")
+            yield from ((link, shape) for link, shape in shapes if link not in self.without_contact)
+        elif self.size is not None:
+            box = ElementTree.Element("box", size=" ".join(map(repr, self.size)))
+            yield "body", LinkShape(box, Frame.at((0, 0, 0), (0, 0, 0)), Path())
 
     @property
     def total_mass(self) -> float:

@@ -52,15 +52,12 @@ def low_shapes(vehicle: VehicleDescription) -> tuple[LowShape, ...]:
 
 def _lowest_points(vehicle: VehicleDescription) -> Iterator[tuple[str, str, float]]:
     """Link, shape in words, and least z [m] of each collision shape."""
-    body = vehicle.body
-    if body.size is not None:
-        yield "body", "its box", -body.size[2] / 2
-        return
     counts: dict[str, int] = {}
-    for link, shape in body.contact_shapes():
+    for link, shape in vehicle.body.contact_shapes():
         counts[link] = counts.get(link, 0) + 1
+        words = f"collision {counts[link]} ({shape.tag.tag})" if vehicle.body.urdf is not None else "its box"
         with suppress(InvalidValueError):  # An engine that needs the mesh says so.
-            yield link, f"collision {counts[link]} ({shape.tag.tag})", shape.lowest
+            yield link, words, shape.lowest
 
 
 def warn_of_low_shapes(vehicle: VehicleDescription) -> None:

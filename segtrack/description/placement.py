@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description.frames import Frame, read_inertial
+from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
 from segtrack.geometry.mass import MassProperties, rotation_about_y, uniform_belt
-from segtrack.geometry.path import normal_of
+from segtrack.geometry.path import inner_outline
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,16 @@ def place_tracks(vehicle: VehicleDescription, flipper_angles: Mapping[str, float
 
 
 def body_points(vehicle: VehicleDescription) -> NDArray[np.float64]:
-    """Corners of what of a body can touch, in its frame (n, 3) [m]: of a URDF its collision shapes."""
-    if vehicle.body.size is not None:
-        signs = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-        return np.asarray(signs * vehicle.body.size)
+    """Corners of what of a body can touch, in its frame (n, 3) [m], all joints at 0."""
     shapes = [shape for _, shape in vehicle.body.contact_shapes()]
     return np.concatenate([np.zeros((0, 3)), *(shape.frame.points(shape.corners()) for shape in shapes)])
+
+
+def shapes_on_links(vehicle: VehicleDescription) -> Iterator[tuple[str, Frame, NDArray[np.float64]]]:
+    """Name of the link, frame on it, and corners in that frame (n, 3) [m] of what of a body can touch."""
+    homes = vehicle.joint_tree.frames({})
+    for link, shape in vehicle.body.contact_shapes():
+        yield link, shape.frame.seen_from(homes[link]), shape.corners()
 
 
 def bounding_box(
@@ -73,15 +78,38 @@ def bounding_box(
     return points.min(axis=0), points.max(axis=0)
 
 
+def tip_outline(spec: TrackSpec) -> NDArray[np.float64]:
+    """Path of the tips of a belt's grousers in the track plane (n, 2) [m]: the outline of the belt."""
+    return inner_outline(spec.belt_path, -(spec.grousers.height if spec.grousers is not None else 0.0))
+
+
 def belt_corners(track: PlacedTrack) -> NDArray[np.float64]:
     """Points around both edges of a belt at the tips of its grousers, in the body frame (n, 3) [m]."""
     spec = track.mounted.spec
-    shapes = spec.grousers.shapes if spec.grousers is not None else ()
-    tip = max((shape.kind.height for shape in shapes), default=0.0)
-    along = np.linspace(0, spec.belt_path.perimeter, 721)
-    outline = spec.belt_path.point(along) + tip * normal_of(spec.belt_path.heading(along))
-    edges = (-spec.width / 2, spec.width / 2)
+    outline, edges = tip_outline(spec), (-spec.width / 2, spec.width / 2)
     return np.concatenate([track.frame.plane_points(outline, y) for y in edges])
+
+
+def farthest_reach(vehicle: VehicleDescription) -> float:
+    """Farthest of what can touch from the root's centre of mass, joints anywhere [m].
+
+    Shapes on links that joints of the body's URDF move are left out.
+    """
+    links, tree = vehicle_links(vehicle), vehicle.joint_tree
+    center, slides = links.masses[0].center, [0.0 for _ in vehicle.flippers]
+    still = [s for link, s in vehicle.body.contact_shapes() if tree.carried(link).joint < 0]
+    points = [shape.frame.points(shape.corners()) - center for shape in still]
+    slides += [max(map(abs, j.limits)) if j.kind == "prismatic" else 0.0 for j in tree.joints]
+    pivots = [0.0]
+    for pivot, parent, slide in zip(links.pivots, links.parents, slides, strict=True):
+        lever = pivot.origin - (center if parent == 0 else 0.0)
+        pivots.append(pivots[parent] + float(np.linalg.norm(lever)) + slide)
+    tracks = zip(vehicle.mounted_tracks(), links.track_links, links.track_frames, strict=True)
+    farthest = max((float(np.linalg.norm(own, axis=1).max()) for own in points), default=0.0)
+    for track, link, frame in tracks:
+        own = belt_corners(PlacedTrack(track, frame)) - (center if link == 0 else 0.0)
+        farthest = max(farthest, pivots[link] + float(np.linalg.norm(own, axis=1).max()))
+    return farthest
 
 
 @dataclass(frozen=True, eq=False)

@@ -188,18 +188,12 @@ class HullClearance:
     def __init__(self, robot: Robot, terrain: Terrain) -> None:
         """Find the body's shapes; of a URDF those of links that no joint moves."""
         self._robot, self._terrain = robot, terrain
-        body = robot.description.body
-        if body.urdf is None:
-            assert body.size is not None
-            signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-            self._shapes = [signs * np.array(body.size) / 2]
-        else:
-            tree = robot.description.joint_tree
-            self._shapes = [
-                np.asarray(shape.frame.points(shape.corners()))
-                for link, shape in body.contact_shapes()
-                if tree.carried(link).joint < 0
-            ]
+        tree = robot.description.joint_tree
+        self._shapes = [
+            np.asarray(shape.frame.points(shape.corners()))
+            for link, shape in robot.description.body.contact_shapes()
+            if tree.carried(link).joint < 0
+        ]
 
     def read(self, allowance: float) -> float:
         """Return the least height of the body above the ground [m].

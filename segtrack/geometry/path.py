@@ -249,9 +249,9 @@ def outer_outline(path: BeltPath) -> NDArray[np.float64]:
 
 
 def _stations(path: BeltPath) -> NDArray[np.float64]:
-    """Belt coordinates at which an outline is drawn: the ends of lines, arcs every 6 degrees."""
+    """Belt coordinates at which an outline is drawn: ends of lines, arcs every 6 degrees and half way."""
     pieces = []
     for start, segment in zip(path.starts, path.segments, strict=False):
-        count = 2 + int(abs(segment.turn) / math.radians(6)) if isinstance(segment, Arc) else 2
+        count = 3 + 2 * int(abs(segment.turn) / math.radians(12)) if isinstance(segment, Arc) else 2
         pieces.append(start + np.linspace(0, segment.length * (1 - 1e-9), count))
     return np.concatenate(pieces)

@@ -156,11 +156,7 @@ def _reach(
 
 def hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
     """Lay out where body and moving links of a vehicle of a mass [kg] touch the ground."""
-    by_link = (
-        {0: [_box_points(np.array(vehicle.body.size))]}
-        if vehicle.body.size is not None
-        else _collisions(vehicle)
-    )
+    by_link = _contact_points(vehicle)
     links = sorted(by_link)
     solids = [solid for link in links for solid in by_link[link]]
     points = np.concatenate([np.zeros((0, 3)), *solids])
@@ -218,8 +214,8 @@ def _box_points(size: NDArray[np.float64]) -> NDArray[np.float64]:
     return grid[(np.abs(np.abs(grid) - size / 2) < 1e-12).any(axis=1)]
 
 
-def _collisions(vehicle: VehicleDescription) -> dict[int, list[NDArray[np.float64]]]:
-    """Points of each collision shape of a body's URDF, in the frame of its link (n, 3) [m], by link."""
+def _contact_points(vehicle: VehicleDescription) -> dict[int, list[NDArray[np.float64]]]:
+    """Points of each shape of a body that can touch, in the frame of what moves it (n, 3) [m], by link."""
     tree, found = vehicle.joint_tree, dict[int, list[NDArray[np.float64]]]()
     at_home = tree.frames({})
     for name, shape in vehicle.body.contact_shapes():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -11,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.courses import Course, Wall
-from segtrack.description.frames import Frame, link_frames
-from segtrack.geometry.path import inner_outline
+from segtrack.description.frames import Frame
+from segtrack.description.placement import shapes_on_links, tip_outline
 from segtrack.robot import Robot, Track
 from segtrack.scoring.settings import ScoringSettings
 from segtrack.scoring.situation import Situation
@@ -126,9 +125,9 @@ class _Prism(NamedTuple):
 
 
 class VehicleOutline:
-    """Vehicle as convex pieces: its body's box, and the hull of each belt with its grousers.
+    """Vehicle as convex pieces: what of its body can touch, and the hull of each belt with its grousers.
 
-    A body that is a URDF counts as the boxes around its collision shapes: what is only seen touches nothing.
+    A ball or a mesh counts as its view along its own z axis, from one end of it to the other.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -185,34 +184,26 @@ def swept(points: Array, counts: NDArray[np.intp], ways: Array) -> tuple[Array, 
 
 
 def _body(robot: Robot) -> Iterator[_Prism]:
-    body = robot.description.body
-    if body.size is not None:
-        half = np.array(body.size) / 2
-        yield _box(robot, "body", -half, half)
-        return
-    assert body.urdf is not None
-    homes = link_frames(ElementTree.parse(body.urdf).getroot())
-    for name, shape in body.contact_shapes():
-        points = shape.frame.seen_from(homes[name]).points(shape.corners())
-        yield _box(robot, name, points.min(axis=0), points.max(axis=0))
+    for link, frame, corners in shapes_on_links(robot.description):
+        yield _shape(robot, link, frame, corners)
 
 
-def _box(robot: Robot, link: str, low: Array, high: Array) -> _Prism:
-    (left, bottom), (right, top) = low[[0, 2]], high[[0, 2]]
-    corners = np.array([(left, bottom), (right, bottom), (right, top), (left, top)])
+def _shape(robot: Robot, link: str, frame: Frame, corners: Array) -> _Prism:
+    """A shape's view along its own z axis, from one end to the other: boxes and cylinders are no more."""
+    hull = corners[ConvexHull(corners[:, :2]).vertices]
+    low, high = corners[:, 2].min(), corners[:, 2].max()
+    profile = frame.points(np.column_stack([hull[:, :2], np.full(len(hull), low)]))
 
     def place() -> tuple[Array, Array]:
-        frame = robot.link_frame(link)
-        return frame.rotation, frame.origin
+        own = robot.link_frame(link)
+        return own.rotation, own.origin
 
-    return _Prism(place, np.insert(corners, 1, low[1], axis=1), np.array([0.0, high[1] - low[1], 0.0]))
+    return _Prism(place, profile, frame.rotation[:, 2] * (high - low))
 
 
 def _belt(track: Track) -> _Prism:
     """A belt's convex hull, out to the tips of its grousers."""
-    spec = track.spec
-    height = spec.grousers.height if spec.grousers is not None else 0.0
-    tips = inner_outline(spec.belt_path, -height)
+    spec, tips = track.spec, tip_outline(track.spec)
     mount: Frame = spec.mount.frame
 
     def place() -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from segtrack.errors import UnknownNameError
 from segtrack.logs.compare.responses import Responses, TimeCourse, shared_numbers
 from segtrack.logs.compare.sampling import SampledMotion
-from segtrack.logs.noise import effective_samples
+from segtrack.logs.noise import autocovariances, effective_samples
 
 Array = NDArray[np.float64]
 Alignment = Literal["event", "start", "se3", "none"]
@@ -214,7 +214,7 @@ def correlation_of(values: Array) -> Correlation:
         return Correlation(1, float(n))
     longest = max(5, math.ceil(math.sqrt(math.log10(n))))
     lags = min(math.ceil(math.sqrt(n)) + longest, n - 1)
-    covariances = _autocovariances(spread, lags)
+    covariances = autocovariances(spread)[: lags + 1]
     insignificant = abs(covariances[1:] / variance) < 2.0 * math.sqrt(math.log10(n) / n)
     last = _first_run(insignificant, longest)
     reach = min(2 * max(last, 1), lags)
@@ -227,8 +227,7 @@ def correlation_of(values: Array) -> Correlation:
     g = 2.0 * float((at * weighted).sum())
     length = (2.0 * g * g / (4.0 / 3.0 * spectrum * spectrum)) ** (1.0 / 3.0) * n ** (1.0 / 3.0)
     most = math.ceil(min(3.0 * math.sqrt(n), n / 3.0))
-    independent = min(max(effective_samples(spread), 1.0), float(n))
-    return Correlation(min(max(round(length), 1), most), independent)
+    return Correlation(min(max(round(length), 1), most), effective_samples(spread, centred=True))
 
 
 def mean_interval(values: Array) -> tuple[float, float]:
@@ -247,14 +246,6 @@ def mean_interval(values: Array) -> tuple[float, float]:
     totals += sums[starts[:, -1] + rest] - sums[starts[:, -1]]
     low, high = np.percentile(totals / n, [50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE)])
     return float(low), float(high)
-
-
-def _autocovariances(spread: Array, lags: int) -> Array:
-    """Autocovariances of a series without its mean (n,), from lag 0 to `lags` (lags + 1,)."""
-    n = len(spread)
-    size = 1 << (2 * n - 1).bit_length()
-    power = abs(np.fft.rfft(spread, size)) ** 2
-    return np.fft.irfft(power, size)[: lags + 1] / n
 
 
 def _first_run(flags: NDArray[np.bool_], length: int) -> int:

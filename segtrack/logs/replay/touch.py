@@ -13,9 +13,9 @@ from scipy.spatial import ConvexHull
 
 from segtrack.description import VehicleDescription
 from segtrack.description.grousers import BoxShape, CylinderShape, GrouserShape, MeshShape, TrapezoidShape
-from segtrack.description.placement import PlacedTrack, body_points, place_tracks, vehicle_links
+from segtrack.description.placement import PlacedTrack, body_points, place_tracks, tip_outline, vehicle_links
 from segtrack.description.track import TrackSpec
-from segtrack.geometry.path import inner_outline, normal_of, tangent_of
+from segtrack.geometry.path import normal_of, tangent_of
 from segtrack.logs.replay.terrain import Rise
 
 Array = NDArray[np.float64]
@@ -64,9 +64,7 @@ def stand(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> RestPos
 def _belts(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> Iterator[Array]:
     """Points of each belt at the tips of its grousers, in the body frame (n, 3) [m]."""
     for track in place_tracks(vehicle, flippers):
-        spec = track.mounted.spec
-        tip = spec.grousers.height if spec.grousers is not None else 0.0
-        yield track.frame.plane_points(inner_outline(spec.belt_path, -tip))
+        yield track.frame.plane_points(tip_outline(track.mounted.spec))
 
 
 _SPACING = 0.0005
