@@ -68,10 +68,9 @@ def tracks(draw: st.DrawFn, friction: float, force: float) -> dict[str, Any]:
 
 
 @st.composite
-def vehicles(draw: st.DrawFn) -> dict[str, Any]:
-    """A vehicle file: one to three pairs of tracks, flippers or none, balanced to one side."""
+def vehicles(draw: st.DrawFn, pairs: int, flippers: bool) -> dict[str, Any]:
+    """A vehicle file: pairs of tracks of the body, a pair of flippers or none, balanced to one side."""
     mass, friction = draw(between(8.0, 60.0)), draw(between(0.1, 1.0))
-    pairs, flippers = draw(st.integers(1, 3)), draw(st.booleans())
     data: dict[str, Any] = {
         "name": "drawn",
         "source": "hypothesis",
@@ -134,21 +133,23 @@ class Ground(NamedTuple):
         kind: `plane`, `step`, `boxes`, `relief` or `soil`.
         friction: Friction [-].
         boxes: Their x, y, length, width, height [m] and yaw [rad].
-        relief: Heights by x and heights by y [m], which are added up. Cells of this grid are flat, so that it
-            does not matter along which diagonal they are cut.
+        relief: Seed of a relief, whose heights by x and by y are added up. Cells of this grid are flat, so that
+            it does not matter along which diagonal they are cut.
+        is_mirrored: True if the relief is.
         slope: Slope of the gravity along x and y [-].
     """
 
     kind: str
     friction: float
     boxes: tuple[tuple[float, ...], ...]
-    relief: tuple[tuple[float, ...], tuple[float, ...]]
+    relief: int
     slope: tuple[float, float]
+    is_mirrored: bool = False
 
     def mirrored(self) -> Ground:
         boxes = tuple((x, -y, *sizes, -yaw) for x, y, *sizes, yaw in self.boxes)
-        relief, slope = (self.relief[0], self.relief[1][::-1]), (self.slope[0], -self.slope[1])
-        return self._replace(boxes=boxes, relief=relief, slope=slope)
+        slope = self.slope[0], -self.slope[1]
+        return self._replace(boxes=boxes, slope=slope, is_mirrored=not self.is_mirrored)
 
     def terrain(self, shift: float) -> terrain.Terrain:
         """Terrain, moved along x [m]."""
@@ -160,10 +161,16 @@ class Ground(NamedTuple):
             boxes = [dict(zip(names, (box[0] + shift, *box[1:]), strict=True)) for box in self.boxes]
             return terrain.Boxes(boxes=tuple(terrain.GroundBox(**box) for box in boxes), **given)
         if self.kind == "relief":
-            heights = np.add.outer(*self.relief)
+            ahead, across = np.random.default_rng(self.relief).uniform(0.0, 0.05, (2, 29))
+            heights = np.add.outer(ahead, across[::-1] if self.is_mirrored else across)
             return terrain.Heightfield(heights=heights, spacing=0.25, center=(shift, 0.0), **given)
         soil = terrain.find_soil("sandy loam 15%") if self.kind == "soil" else None
         return terrain.Plane(soil=soil, **given)
+
+    @property
+    def shift(self) -> float:
+        """Distance by which it can be moved [m]; floors under steps and boxes end 50 m from the origin."""
+        return 30.0 if self.kind in ("step", "boxes") else 100.0
 
     @property
     def gravity(self) -> Vector:
@@ -177,12 +184,11 @@ def grounds(draw: st.DrawFn, *kinds: str) -> Ground:
     kind, level = draw(st.sampled_from(kinds)), draw(st.booleans())
     places, sizes = (between(-0.8, 0.8), between(-0.6, 0.6)), (between(0.05, 0.6), between(0.05, 0.6))
     boxes = st.lists(st.tuples(*places, *sizes, between(0.02, 0.12), between(-3.0, 3.0)), min_size=1, max_size=8)
-    heights = st.lists(between(0.0, 0.05), min_size=29, max_size=29)
     return Ground(
         kind,
         draw(between(0.3, 1.0)),
         tuple(draw(boxes)) if kind == "boxes" else (),
-        (tuple(draw(heights)), tuple(draw(heights))) if kind == "relief" else ((), ()),
+        draw(st.integers(0, 10**6)) if kind == "relief" else 0,
         (0.0, 0.0) if level else (draw(between(-0.5, 0.5)), draw(between(-0.5, 0.5))),
     )
 
@@ -259,7 +265,7 @@ def scenes(draw: st.DrawFn, *kinds: str) -> Scene:
     """Scenes on ground of one of the kinds."""
     ground = draw(grounds(*kinds))
     return Scene(
-        draw(vehicles()),
+        draw(vehicles(draw(st.integers(1, 3)), draw(st.booleans()))),
         "compliant" if ground.kind == "soil" else draw(st.sampled_from(["compliant", "surface"])),
         ground,
         draw(between(-math.pi, math.pi)),
@@ -276,24 +282,44 @@ class Account(NamedTuple):
         angular_momentum: About the world's origin (3,) [kg m^2/s].
         energy: Kinetic and potential [J].
         centers: Centres of its links in the world (L, 3) [m].
+        turning: Largest angular velocity of a link [rad/s].
+        internal: Sum of the sizes of the links' momenta, as the root sees them [kg m/s].
+        spins: Sum of the sizes of angular momenta, of links and belts each, as the root sees them [kg m^2/s].
     """
 
     momentum: Vector
     angular_momentum: Vector
     energy: float
     centers: Vector
+    turning: float
+    internal: float
+    spins: float
 
 
 def account_of(robot: Robot, gravity: Vector) -> Account:
     """Sums over all links and belts."""
     bodies, model = robot.bodies(), robot.model
     tree, work = model.tree, model._work
-    own = np.einsum("lij,ljk,lmk,lm->li", work.rotations, tree.inertias, work.rotations, work.angular_velocities)
+    turns, belts = work.rotations, tree.spin_momenta * model.state.speeds[0]
+    own = np.einsum("lij,ljk,lmk,lm->li", turns, tree.inertias, turns, work.angular_velocities)
     momenta = bodies.masses[:, None] * bodies.velocities
-    angular = np.sum(own + np.cross(bodies.positions, momenta), axis=0)
-    angular += (tree.spin_momenta * model.state.speeds[0]) @ work.belt_rotations[:, :, 1]
-    height = -bodies.masses @ bodies.positions @ gravity
-    return Account(momenta.sum(axis=0), angular, bodies.kinetic_energy + height, bodies.positions)
+    inner = momenta - bodies.masses[:, None] * bodies.velocities[0]
+    angular = np.sum(own + np.cross(bodies.positions, momenta), axis=0) + belts @ work.belt_rotations[:, :, 1]
+    orbits = np.cross(bodies.positions - bodies.positions[0], inner)
+    return Account(
+        momenta.sum(axis=0),
+        angular,
+        bodies.kinetic_energy - bodies.masses @ bodies.positions @ gravity,
+        bodies.positions,
+        sizes(work.angular_velocities).max(),
+        sizes(inner).sum(),
+        sizes(own).sum() + sizes(orbits).sum() + np.abs(belts).sum(),
+    )
+
+
+def sizes(vectors: Vector) -> Vector:
+    """Lengths of vectors (n, 3)."""
+    return np.linalg.norm(vectors, axis=1)
 
 
 class ContactForces(NamedTuple):
@@ -306,6 +332,7 @@ class ContactForces(NamedTuple):
         normal: Normal forces (n,) [N].
         friction: Sizes of friction, across the track over the lateral ratio (n,) [N].
         limits: Limits of friction (n,) [N].
+        coefficients: Coulomb coefficients in the direction in which they are larger (n,) [-].
     """
 
     links: NDArray[np.intp]
@@ -314,6 +341,7 @@ class ContactForces(NamedTuple):
     normal: Vector
     friction: Vector
     limits: Vector
+    coefficients: Vector
 
 
 def contact_forces(robot: Robot) -> ContactForces:
@@ -344,4 +372,5 @@ def contact_forces(robot: Robot) -> ContactForces:
     square = np.sum(holding**2, axis=1) + (less / (1.0 - less))[:, 0] * aside**2
     limits = np.where(pushing > 0.0, rows[:, contacts.STRENGTH] + rows[:, contacts.FRICTION] * pushing, 0.0)
     forces = pressing[:, None] * normal + holding + dragging
-    return ContactForces(link, lever.copy(), forces, pressing, np.sqrt(square), limits)
+    coefficients = rows[:, contacts.FRICTION] * np.sqrt(np.maximum(1.0 - less[:, 0], 1.0))
+    return ContactForces(link, lever.copy(), forces, pressing, np.sqrt(square), limits, coefficients)
