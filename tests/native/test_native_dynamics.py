@@ -240,3 +240,23 @@ def test_contacts_never_create_energy(name, seed):
     spread = robot.mass * GRAVITY * 0.1 * size
     assert highest <= begin + 1e-3 * spread
     assert energy(robot) < begin - 0.5 * spread  # And it did fall.
+
+
+@pytest.mark.parametrize("name", ["quince", "maxxii"])
+def test_a_damped_step_is_one_that_begins_with_the_slower_motion(name):
+    """In the air, tumbling, flippers turning: gyroscopes and centrifugal forces are those of what is left."""
+    kept, step, ends = 0.5, 0.004, []
+    for damped in (True, False):
+        with segtrack.World(engine="native", time_step=step) as world:
+            robot = world.add_vehicle(name, position=(0, 0, 50))
+            random_motion(robot.model, np.random.default_rng(3))
+            if damped:
+                world.engine.advance(1, damping_rate=-math.log(kept) / step)
+            else:
+                state = robot.model.state
+                for velocities in (state.velocity, state.angular_velocity, state.joint_speeds):
+                    velocities *= kept
+                world.step()
+            bodies = robot.bodies()
+            ends.append((*bodies.velocities.ravel(), bodies.kinetic_energy, *robot.read_actuators().belt_speeds))
+    np.testing.assert_allclose(*ends, rtol=1e-12, atol=1e-13)

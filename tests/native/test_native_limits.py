@@ -97,6 +97,29 @@ def test_a_servo_with_gains_bears_its_load_however_often_it_is_told(engine, comm
         assert joint.position == pytest.approx(before, abs=1e-3)
 
 
+@pytest.mark.parametrize("step", [0.001, 0.004])
+def test_a_servo_with_gains_that_was_blocked_does_not_wind_up(step: float, tmp_path: Path) -> None:
+    """Freed, it is no further than its largest force over its stiffness ahead of where it was blocked.
+
+    Critically damped, it does not swing over that. What blocks it is gravity of 1000 m/s^2 along the arm.
+    """
+    stiffness, most, inertia, speed, start = 100.0, 20.0, 0.02 + 2.0 * 0.3**2, 0.3, -1.0
+    limbs = [Limb("a", axis=(0.0, -1.0, 0.0), **ARM)]
+    servo = {"stiffness": stiffness, "damping": 2.0 * (stiffness * inertia) ** 0.5, "max_force": most}
+    file = jointed(tmp_path, limbs, {"a": {"servo": servo}}, fixed=True)
+    with segtrack.World(engine="native", time_step=step, gravity=0.0) as world:
+        joint = world.add_vehicle(file).joints["a"]
+        joint.place(start)
+        world.set_gravity((1000.0 * np.cos(start), 0.0, 1000.0 * np.sin(start)))
+        joint.set_speed(speed)
+        world.run(5.0)
+        blocked = joint.position
+        assert blocked == pytest.approx(start, abs=0.05)
+        world.set_gravity((0.0, 0.0, 0.0))
+        world.run(0.5)
+        assert joint.position < blocked + most / stiffness + 0.5 * speed
+
+
 def test_a_flat_collision_shape_is_refused() -> None:
     from segtrack.native.layout import _planes
 

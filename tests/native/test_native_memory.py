@@ -97,3 +97,56 @@ def test_readings_follow_a_friction_that_is_changed():
                 assert (held <= friction * reading.normal_force * (1 + 1e-6) + 1e-9).all()
             pulled = np.linalg.norm(sum(reading.tangential_force.sum(axis=0) for reading in readings))
         assert pulled == pytest.approx(0.1 * sum(r.normal_force.sum() for r in readings), rel=0.02)
+
+
+def two_slats(height):
+    """Slats thinner than a grouser's pitch, on a platform that goes on behind them."""
+    base = terrain.GroundBox(x=-1.0, y=0.0, length=4.0, width=2.0, height=0.3)
+    slats = [
+        terrain.GroundBox(x=x, y=0.0, length=0.004, width=2.0, height=0.3 + height, yaw=0.02)
+        for x in (-0.2, 0.17)
+    ]
+    return terrain.Boxes(boxes=(base, *slats))
+
+
+def packbot_that_lies_on(part):
+    """A PackBot; for its belly, with one that reaches lower than its belts."""
+    packbot = segtrack.load_vehicle("packbot")
+    if part == "belts":
+        return packbot
+    return packbot.model_copy(update={"body": packbot.body.model_copy(update={"size": (0.5, 0.3, 0.25)})})
+
+
+@pytest.mark.parametrize(
+    ("part", "track_model", "height"),
+    [("belts", "compliant", 0.009), ("belts", "surface", 0.004), ("belly", "compliant", 0.004)],
+)
+def test_edges_that_were_left_are_met_again_as_new_ones(part, track_model, height):
+    """For a step the vehicle is behind the slats, above the platform and near no edge: none is remembered."""
+    with segtrack.World(engine="native", time_step=0.001) as world:
+        world.add_terrain(two_slats(height))
+        robot = world.add_vehicle(packbot_that_lies_on(part), track_model=track_model, position=(0.0, 0.0))
+        model = robot.model
+        robot.apply_force((30.0, 20.0, 0.0), robot.state.position)
+        world.run(0.05)
+        met = model.state.copy()
+
+        def step_from_there(*, behind=0.0, above=0.0):
+            model.state.position[0] += (-behind, 0.0, above)
+            model.forget_candidates()
+            world.step()
+            momentum = motion_of(robot)[2:]
+            for now, then in zip(model.state, met, strict=True):
+                now[...] = then
+            model.forget_candidates()
+            return momentum
+
+        saved = world.save()
+        kept = step_from_there()
+        world.restore(saved)
+        step_from_there(behind=1.5, above=0.002)
+        again = step_from_there()
+        world.restore(saved)
+        model.forget_contacts()
+        assert again == step_from_there()
+        assert again != kept
