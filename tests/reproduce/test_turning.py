@@ -280,8 +280,8 @@ def test_compliant_belts_follow_arcs_as_their_loads_say(
     """At each instant: as grousers come and go, the yaw rate of a Quince changes by up to a quarter.
 
     Mean loads at the mean velocity alone say up to 10 % more. The impulses by which grousers are set down act
-    within a step, at the ends of the ground line, and are in no instant's loads: 0.35 % of a Quince's weight at
-    1 ms, 0.08 % at 0.25 ms.
+    within a step, at the ends of the ground line, and are in no instant's loads: 0.35 % of a Quince's weight
+    at 1 ms, 0.08 % at 0.25 ms.
     """
     rides: list[tuple[Ride, Robot]] = []
 
