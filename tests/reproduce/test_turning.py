@@ -8,6 +8,7 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from segtrack.experiments.steering import (
     turn_on_the_spot,
 )
 from segtrack.files import to_json
-from segtrack.geometry.planar_friction import PlanarContacts, balance_friction
+from segtrack.geometry.planar_friction import PlanarContacts, PlanarMotion, balance_friction
 from segtrack.reproduce.turning import (
     RADII,
     TurningCase,
@@ -250,8 +251,8 @@ def test_a_long_vehicle_that_friction_does_not_turn_on_a_slope_does_not_turn(veh
     assert steered.measured.creep == pytest.approx(steered.expected.creep, rel=0.01)
 
 
-def balanced_yaw_rate(ride: Ride, center: NDArray[np.float64]) -> float:
-    """Mean yaw rate at which friction balances in the mean, with the loads and the velocity of each instant.
+def balanced_motion(ride: Ride, center: NDArray[np.float64]) -> PlanarMotion:
+    """Mean motion at which friction balances in the mean, with the loads and the velocity of each instant.
 
     What an instant's velocity is off the mean is put into the velocities of its faces; friction is isotropic.
 
@@ -268,17 +269,19 @@ def balanced_yaw_rate(ride: Ride, center: NDArray[np.float64]) -> float:
         speeds = np.linalg.norm(faces, axis=1)
         instants.append((contacts.points, contacts.loads, contacts.friction, faces / speeds[:, None], speeds))
     joined = PlanarContacts(*map(np.concatenate, zip(*instants, strict=True)))
-    return balance_friction(joined, [0.0, 0.0]).yaw_rate
+    return balance_friction(joined, [0.0, 0.0])
 
 
-@pytest.mark.parametrize("vehicle", some_of(VEHICLES, *list(VEHICLES)[:2]))
+@pytest.mark.parametrize("vehicle", some_of(VEHICLES, next(iter(VEHICLES))))
 @pytest.mark.parametrize("radius", some_of(RADII, RADII[1]))
 def test_compliant_belts_follow_arcs_as_their_loads_say(
     vehicle: str, radius: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At each instant: as grousers come and go, the yaw rate of a Quince changes by a tenth, with the loads.
+    """At each instant: as grousers come and go, the yaw rate of a Quince changes by up to a quarter.
 
-    Mean loads at the mean velocity alone say up to 6 % more.
+    Mean loads at the mean velocity alone say up to 10 % more. The impulses by which grousers are set down act
+    within a step, at the ends of the ground line, and are in no instant's loads: 0.35 % of a Quince's weight
+    at 1 ms, 0.08 % at 0.25 ms.
     """
     rides: list[tuple[Ride, Robot]] = []
 
@@ -288,12 +291,16 @@ def test_compliant_belts_follow_arcs_as_their_loads_say(
 
     monkeypatch.setattr(contact_loads, "SAMPLE", 0.004)
     monkeypatch.setattr(steering, "watch", watched)
-    steered = drive_an_arc(compliant(vehicle), radius)
+    monkeypatch.setattr(steering, "World", partial(World, time_step=2.5e-4))
+    rig = compliant(vehicle)
+    steered = drive_an_arc(rig, radius)
     (ride, robot), bodies = rides[0], rides[0][1].bodies()
     middle = bodies.masses @ bodies.positions / bodies.masses.sum()
     center = (middle - robot.body_motion().position) @ robot.body_motion().rotation
-    assert steered.measured.yaw_rate == pytest.approx(balanced_yaw_rate(ride, center), rel=0.003)
-    assert steered.measured.slip == pytest.approx(steered.expected.slip, rel=0.05)
+    motion = balanced_motion(ride, center)
+    assert steered.measured.yaw_rate == pytest.approx(motion.yaw_rate, rel=0.003)
+    slip = 1 - (motion.velocity[0] - motion.yaw_rate * (np.array(rig.sides) - center[1])) / steered.belts
+    assert steered.measured.slip == pytest.approx(slip, rel=0.01)
 
 
 @pytest.mark.parametrize("vehicle", VEHICLES)
