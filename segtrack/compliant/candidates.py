@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, section_pose, segment_of
 from segtrack.compliant.memory import BeltMemory, release_place
-from segtrack.ground.active_contacts import WIDTH
+from segtrack.ground.active_contacts import Contacts
 from segtrack.ground.broadphase import (
     MAX_EDGES,
     MAX_SOLIDS_PER_POINT,
@@ -19,6 +19,7 @@ from segtrack.ground.broadphase import (
     list_candidates,
     meets_ground,
 )
+from segtrack.ground.contact_loads import LANES
 from segtrack.ground.kernels import compiled
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector
@@ -43,8 +44,6 @@ class Candidates(NamedTuple):
         edges: Edges near each part (R + H, e).
         edge_counts: Number of edges near each part (R + H,).
         near_segments: 1 for segments of belts' paths that anything is near (S,).
-        contacts: Work array, contacts of a step (C, `active_contacts.WIDTH`).
-        contact_count: Work array, number of them (1,).
     """
 
     near: NDArray[np.int32]
@@ -54,18 +53,16 @@ class Candidates(NamedTuple):
     edges: NDArray[np.int32]
     edge_counts: NDArray[np.int32]
     near_segments: NDArray[np.int32]
-    contacts: NDArray[np.float64]
-    contact_count: NDArray[np.int32]
 
 
 class Room(NamedTuple):
-    """Numbers that lists of candidates have room for.
+    """Numbers that lists of candidates, and contacts, have room for.
 
     Attributes:
         sections: Number of sections of belts near anything; at least 1 for a vehicle with belts.
         solids: Largest number of solids near one part.
         edges: Largest number of edges near one part.
-        contacts: Number of contacts.
+        contacts: Number of lanes that contacts take.
     """
 
     sections: int
@@ -90,10 +87,11 @@ class Room(NamedTuple):
         )
 
 
-def room_of(candidates: Candidates) -> Room:
-    """Room in the lists of candidates of N vehicles."""
-    lists = candidates.near, candidates.solids, candidates.edges, candidates.contacts
-    return Room(lists[0].shape[1], lists[1].shape[2], lists[2].shape[2], lists[3].shape[1])
+def room_of(candidates: Candidates, contacts: Contacts) -> Room:
+    """Room in the lists of candidates of N vehicles, and for the contacts of one."""
+    lists = candidates.near, candidates.solids, candidates.edges
+    lanes = LANES * len(contacts.blocks)
+    return Room(lists[0].shape[1], lists[1].shape[2], lists[2].shape[2], lanes)
 
 
 def allocate_candidates(vehicles: int, room: Room, hulls: int, belts: int, segments: int) -> Candidates:
@@ -111,8 +109,6 @@ def allocate_candidates(vehicles: int, room: Room, hulls: int, belts: int, segme
         zeros(parts, room.edges),
         zeros(parts),
         zeros(segments),
-        np.zeros((vehicles, room.contacts, WIDTH)),
-        zeros(1),
     )
 
 
@@ -201,8 +197,8 @@ def find_section_candidates(
 
 @compiled
 def count_section_contacts(belts: BeltArrays, candidates: Candidates) -> int:
-    """Most contacts that sections of belts can have with what is near them."""
-    most = 0
+    """Most lanes that contacts of sections of belts with what is near them can take."""
+    most = (LANES - 1) * (len(candidates.near_starts) - 1)
     for near in range(min(candidates.near_starts[len(candidates.near_starts) - 1], len(candidates.near))):
         points = belts.point_counts[belts.kinds[candidates.near[near]]]
         most += points * min(candidates.solid_counts[near], MAX_SOLIDS_PER_POINT)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.active_contacts import write_contact
+from segtrack.ground.active_contacts import Contacts, write_contact
 from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, ContactHistory, find_slot
 from segtrack.ground.contact_laws import ContactParameters, friction_cut, soil_pressure, soil_shear
 from segtrack.ground.implicit_laws import friction_load, normal_load, rebound_speed
@@ -63,8 +63,7 @@ def rigid_contact(
     weight: float,
     step: float,
     horizon: float,
-    contacts: NDArray[np.float64],
-    contact_count: NDArray[np.int32],
+    contacts: Contacts,
     part: tuple[int, int, Vector, Vector],
 ) -> tuple[Vector, Vector, float]:
     """Write a contact with rigid ground in a step; one that rebounds has no friction.
@@ -82,8 +81,7 @@ def rigid_contact(
         weight: Fraction of the law's stiffness and damping that the contact has.
         step: Duration [s].
         horizon: Time that friction is predicted for [s]: that of the step, or 0 for the friction of now.
-        contacts: Contacts of the vehicle (n, `active_contacts.WIDTH`), written behind those that are there.
-        contact_count: Number of them (1,).
+        contacts: Contacts of the vehicle, written behind those that are there.
         part: Link and belt, see `write_contact`.
 
     Returns:
@@ -99,7 +97,6 @@ def rigid_contact(
         )
     write_contact(
         contacts,
-        contact_count,
         part,
         normal,
         across,
@@ -126,8 +123,7 @@ def soil_contact(
     side: float,
     weight: float,
     step: float,
-    contacts: NDArray[np.float64],
-    contact_count: NDArray[np.int32],
+    contacts: Contacts,
     part: tuple[int, int, Vector, Vector],
 ) -> tuple[Vector, float]:
     """Write the contact of a point with soil in a step; its shear is advanced to now.
@@ -161,7 +157,6 @@ def soil_contact(
     holding = without_share(scaled(shear, -shearing), grip + step * shearing, slip)
     write_contact(
         contacts,
-        contact_count,
         part,
         normal,
         (0.0, 0.0, 0.0),
@@ -195,8 +190,7 @@ def point_load(
     ahead: float,
     step: float,
     horizon: float,
-    contacts: NDArray[np.float64],
-    contact_count: NDArray[np.int32],
+    contacts: Contacts,
     part: tuple[int, int, Vector, Vector],
 ) -> tuple[Vector, Vector, float, float, float]:
     """Write the contacts of the ground with one point in a step; they are advanced to now.
@@ -222,8 +216,7 @@ def point_load(
         ahead: Distance that no point moves further than in the step [m].
         step: Duration [s].
         horizon: Time that friction is predicted for [s]: that of the step, or 0 for the friction of now.
-        contacts: Contacts of the vehicle (n, `active_contacts.WIDTH`), written behind those that are there.
-        contact_count: Number of them (1,).
+        contacts: Contacts of the vehicle, written behind those that are there.
         part: Link and belt of the point, see `write_contact`.
 
     Returns:
@@ -278,7 +271,6 @@ def point_load(
                 step,
                 horizon,
                 contacts,
-                contact_count,
                 part,
             )
             shears[slot, 0], shears[slot, 1], shears[slot, 2] = shear
@@ -299,7 +291,6 @@ def point_load(
                 weight,
                 step,
                 contacts,
-                contact_count,
                 part,
             )
             normals, drag = without_share(normals, -now, normal), sum_of(drag, along)
@@ -324,8 +315,7 @@ def edge_end_load(
     known: bool,
     step: float,
     horizon: float,
-    contacts: NDArray[np.float64],
-    contact_count: NDArray[np.int32],
+    contacts: Contacts,
     part: tuple[int, int, Vector, Vector],
 ) -> tuple[Vector, Vector, Vector, float]:
     """Write the contact of one end of an edge's stretch, in a step, with the part that it has entered.
@@ -342,8 +332,7 @@ def edge_end_load(
         known: True if there was contact before.
         step: Duration [s].
         horizon: Time that friction is predicted for [s]: that of the step, or 0 for the friction of now.
-        contacts: Contacts of the vehicle (n, `active_contacts.WIDTH`), written behind those that are there.
-        contact_count: Number of them (1,).
+        contacts: Contacts of the vehicle, written behind those that are there.
         part: Link and belt, see `write_contact`.
 
     Returns:
@@ -366,7 +355,6 @@ def edge_end_load(
         step,
         horizon,
         contacts,
-        contact_count,
         part,
     )
     return scaled(inwards, now), moved, along, now
