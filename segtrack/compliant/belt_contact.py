@@ -155,6 +155,7 @@ def add_belt_contacts(
                 history,
                 place * points + p,
                 candidates.solids[near],
+                candidates.faces[near],
                 candidates.solid_counts[near],
                 edged,
                 out,

@@ -15,6 +15,7 @@ from segtrack.ground.broadphase import (
     MAX_SOLIDS_PER_POINT,
     NONE,
     box_in_world,
+    faces_near,
     forget_edges,
     list_candidates,
     meets_ground,
@@ -40,6 +41,7 @@ class Candidates(NamedTuple):
         near: Sections near anything, belt by belt (R,).
         near_starts: First of each belt there, and the number of all (T + 1,).
         solids: Solids near each part, as in `Ground.bounds` (R + H, s).
+        faces: Faces of these that may count, see `broadphase.faces_near` (R + H, s).
         solid_counts: Number of solids near each part (R + H,).
         edges: Edges near each part (R + H, e).
         edge_counts: Number of edges near each part (R + H,).
@@ -49,6 +51,7 @@ class Candidates(NamedTuple):
     near: NDArray[np.int32]
     near_starts: NDArray[np.int32]
     solids: NDArray[np.int32]
+    faces: NDArray[np.int32]
     solid_counts: NDArray[np.int32]
     edges: NDArray[np.int32]
     edge_counts: NDArray[np.int32]
@@ -105,6 +108,7 @@ def allocate_candidates(vehicles: int, room: Room, hulls: int, belts: int, segme
         zeros(room.sections),
         zeros(belts + 1),
         zeros(parts, room.solids),
+        zeros(parts, room.solids),
         zeros(parts),
         zeros(parts, room.edges),
         zeros(parts),
@@ -123,6 +127,10 @@ def list_part(
     """
     solids, edges = list_candidates(ground, low, high, candidates.solids[part], candidates.edges[part])
     candidates.solid_counts[part], candidates.edge_counts[part] = solids, edges
+    for near in range(min(solids, candidates.solids.shape[1])):
+        solid = candidates.solids[part, near]
+        if solid < len(ground.planes):
+            candidates.faces[part, near] = faces_near(ground, solid, low, high)
     return solids, edges
 
 

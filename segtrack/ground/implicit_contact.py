@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.active_contacts import Contacts, write_contact
-from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, ContactHistory, find_slot
+from segtrack.ground.broadphase import (
+    ALL_FACES,
+    MAX_SOLIDS_PER_POINT,
+    NONE,
+    ContactHistory,
+    find_slot,
+)
 from segtrack.ground.contact_laws import ContactParameters, friction_cut, soil_pressure, soil_shear
 from segtrack.ground.implicit_laws import friction_load, normal_load, rebound_speed
 from segtrack.ground.kernels import compiled, inlined
@@ -23,16 +29,22 @@ _FACING = 0.75
 
 @inlined
 def nearest_face(
-    planes: NDArray[np.float64], faces: int, solid: int, point: Vector, ahead: float
+    planes: NDArray[np.float64], faces: int, chosen: int, solid: int, point: Vector, ahead: float
 ) -> tuple[float, Vector]:
     """Depth of a point in a convex solid under its nearest face [m], and that face's normal.
 
     The depth of a point outside is negative. It is its distance from the face that it is over, if that is at
     most `ahead` [m] away and it is over no other; otherwise it is at least that, and says no more. A point
-    leaves by no buried face: over one it is in another solid.
+    leaves by no buried face: over one it is in another solid. Of the faces those are looked at that are
+    chosen where the point is (`broadphase.faces_near`).
     """
     nearest, face, over = -math.inf, 0, 0
     for f in range(faces):
+        if chosen != ALL_FACES:
+            if chosen >> f == 0:
+                break
+            if chosen >> f & 1 == 0:
+                continue
         above = (
             planes[solid, f, 0] * point[0]
             + planes[solid, f, 1] * point[1]
@@ -176,6 +188,7 @@ def point_load(
     history: ContactHistory,
     point_index: int,
     solids: NDArray[np.int32],
+    faces: NDArray[np.int32],
     count: int,
     left_out: int,
     outwards: Vector,
@@ -201,6 +214,7 @@ def point_load(
         history: Memory of the contacts, changed in place.
         point_index: Index of the point there.
         solids: Candidates as in `Ground.bounds` (n,).
+        faces: Faces of these that count, see `broadphase.faces_near` (n,).
         count: Number of them that count, the first ones.
         left_out: Solid whose edge enters the part and carries it there, or `NONE`: of the faces of its
             surface only those that face the part touch.
@@ -232,7 +246,7 @@ def point_load(
         solid = solids[near]
         surface = ground.surfaces[solid]
         if solid < convex:
-            depth, normal = nearest_face(ground.planes, ground.faces[solid], solid, point, ahead)
+            depth, normal = nearest_face(ground.planes, ground.faces[solid], faces[near], solid, point, ahead)
             soil, corners = ground.solid_soils[solid], ((0, 0, 0), (1.0, 0.0, 0.0))
         else:
             depth, normal, corners = penetration_depth_grid(ground, solid - convex, point)

@@ -406,8 +406,8 @@ def _exposed(
     left = left[:, np.lexsort(left[1::-1])]
     edge, fractions = left[0].astype(np.intp), left[1:].T[..., None]
     found = ends[edge, None, 0] + fractions * along[edge, None]
-    # Bits of ends that are kept stay what they are.
-    found = np.where(fractions == 1.0, ends[edge, None, 1], found)
+    # Ends of edges that are bare all along are theirs to the bit.
+    found = np.where((left[2] - left[1] == 1.0)[:, None, None], ends[edge], found)
     return found.reshape(-1, 6), convex.owners[edge]
 
 

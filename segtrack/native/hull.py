@@ -227,6 +227,7 @@ def add_hull_contacts(
                 history,
                 p,
                 candidates.solids[part],
+                candidates.faces[part],
                 count,
                 NONE,
                 (0.0, 0.0, 0.0),

@@ -316,6 +316,7 @@ def candidates_view(candidates: Candidates, i: int) -> Candidates:
         candidates.near[i],
         candidates.near_starts[i],
         candidates.solids[i],
+        candidates.faces[i],
         candidates.solid_counts[i],
         candidates.edges[i],
         candidates.edge_counts[i],
