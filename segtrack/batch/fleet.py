@@ -25,7 +25,7 @@ from segtrack.ground.vectors import Vector
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.hull import HULL_PARTS
 from segtrack.native.step import CROWDED, DONE, NOT_FINITE, TOO_FAST, advance
-from segtrack.native.tree import VehicleState, allocate_state, allocate_tree_work
+from segtrack.native.tree import VehicleState, allocate_state, allocate_tree_work, changes_at_rest
 from segtrack.native.vehicle import FIRST_ROOM, NEAR
 from segtrack.native.vehicles import Vehicles
 
@@ -144,7 +144,7 @@ class Fleet:
             self._history,
             self._memory,
             self._candidates,
-            allocate_tree_work(kind.arrays.tree),
+            allocate_tree_work(kind.arrays.tree, self._room.contacts),
             self._done,
             self._outcomes,
         )
@@ -228,6 +228,7 @@ class Fleet:
         for name, array in zip(VehicleState._fields, state, strict=True):
             if name not in ("frictions", "drive_factors"):
                 array[where] = 0.0
+        state.last_changes[chosen] = changes_at_rest(state.joint_speeds.shape[1], state.speeds.shape[1])
         state.orientation[chosen] = orientations
         centers = rotated(rotations_of(orientations), self.own.centers[chosen, 0])
         state.position[chosen] = positions + centers

@@ -108,6 +108,7 @@ class GpuFleet(Fleet):
 
     def _take_room(self, room: Room) -> None:
         super()._take_room(room)
+        self._work = None
         rows: Any = tuple(map(GpuRows, (self._memory, self._candidates)))
         self._memory, self._candidates = rows
         for each in rows:
@@ -147,7 +148,7 @@ class GpuFleet(Fleet):
             allocate_contact_history(0, 0, (0,)),
             allocate_belt_memory(0, 0, 0, (0,)),
             allocate_candidates(0, Room(0, 0, 0, 0), 0, 0, 0),
-            allocate_tree_work(kind.arrays.tree),
+            allocate_tree_work(kind.arrays.tree, 0),
             self._done,
             self._outcomes,
         )
@@ -182,7 +183,9 @@ class GpuFleet(Fleet):
         changing: Any = self.state, self._history, self._memory, self._candidates
         if self._kinds_there is None:
             self._kinds_there = [to_gpu(kind.arrays) for kind in self.kinds]
-            self._work = to_gpu(rows_of(allocate_tree_work(self.kinds[0].arrays.tree), len(self)))
+        if self._work is None:
+            tree = self.kinds[0].arrays.tree
+            self._work = to_gpu(rows_of(allocate_tree_work(tree, self._room.contacts), len(self)))
         terrains, kinds, done, outcomes, report = map(
             cuda.to_device, (self.terrain_of, self.kind_of, self._done, self._outcomes, NO_REPORT)
         )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from segtrack.batch.gpu_functions import gpu_function
 from segtrack.compliant.memory import BeltMemory
+from segtrack.ground.active_contacts import Contacts
 from segtrack.ground.broadphase import NONE, ContactHistory
 from segtrack.ground.contact_loads import VehicleLoads
 from segtrack.ground.equations import Equations
@@ -151,6 +152,12 @@ def _loads_view(loads: VehicleLoads, i: int) -> VehicleLoads:
 
 
 @cuda.jit(device=True)
+def _contacts_view(contacts: Contacts, i: int) -> Contacts:
+    """Contacts of vehicle `i` of N."""
+    return Contacts(contacts.blocks[i], contacts.parts[i], contacts.used[i], contacts.sums[i])
+
+
+@cuda.jit(device=True)
 def _work_view(work: TreeWork, i: int) -> TreeWork:
     """Room of vehicle `i` of N."""
     equations = work.equations
@@ -175,6 +182,7 @@ def _work_view(work: TreeWork, i: int) -> TreeWork:
         _loads_view(work.given, i),
         _loads_view(work.loads, i),
         work.section_axes[i],
+        _contacts_view(work.contacts, i),
         work.changes[i],
         work.turns[i],
         work.belt_changes[i],
@@ -189,4 +197,5 @@ def _work_view(work: TreeWork, i: int) -> TreeWork:
             equations.link_matrix[i],
             equations.coupling[i],
         ),
+        work.solutions[i],
     )

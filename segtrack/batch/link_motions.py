@@ -73,9 +73,11 @@ def _read_links(packed: Packed, motions: Packed, first: int, last: int) -> None:
             work.given,
             work.loads,
             work.section_axes,
+            work.contacts,
             work.changes,
             work.turns,
             work.belt_changes,
             work.equations,
+            work.solutions,
         )
         move_links(vehicle_of(vehicles, i).tree, vehicle_view(states, i), room)

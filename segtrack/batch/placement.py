@@ -47,7 +47,7 @@ class Outlines:
 
     def _outline(self, kind: BeltKind, positions: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         tree = kind.arrays.tree
-        state, work = allocate_state(1, len(positions), len(kind.belts)), allocate_tree_work(tree)
+        state, work = allocate_state(1, len(positions), len(kind.belts)), allocate_tree_work(tree, 0)
         state.joint_angles[0], state.position[0] = positions, tree.centers[0]
         one = type(state)(*(array[0] for array in state))
         move_links(tree, one, work)

@@ -15,6 +15,7 @@ from segtrack.compliant.edge_contact import (
     solid_of_edge,
 )
 from segtrack.compliant.memory import BeltMemory
+from segtrack.ground.active_contacts import Contacts
 from segtrack.ground.broadphase import MAX_EDGES, NONE, greatest_sinkage
 from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.implicit_contact import point_load
@@ -54,6 +55,7 @@ def add_belt_contacts(
     speed: float,
     candidates: Candidates,
     memory: BeltMemory,
+    contacts: Contacts,
     link: int,
     report: NDArray[np.float64],
     ahead: float,
@@ -75,8 +77,9 @@ def add_belt_contacts(
         angular_velocity: Angular velocity of that link in the world [rad/s].
         travel: Travel of the belt [m].
         speed: Speed of the belt [m/s].
-        candidates: Candidates of the vehicle, and its contacts.
+        candidates: Candidates of the vehicle.
         memory: Contact memory of the vehicle.
+        contacts: Contacts of the vehicle, written behind those that are there.
         link: Index of the link that carries the belt.
         report: Filled with contacts (rows, `REPORT`), points of all sections first, then ends of their edges;
             may have no rows.
@@ -131,8 +134,7 @@ def add_belt_contacts(
                 lever,
                 bend,
                 history,
-                candidates.contacts,
-                candidates.contact_count,
+                contacts,
                 link,
                 belt,
                 report,
@@ -153,6 +155,7 @@ def add_belt_contacts(
                 history,
                 place * points + p,
                 candidates.solids[near],
+                candidates.faces[near],
                 candidates.solid_counts[near],
                 edged,
                 out,
@@ -167,8 +170,7 @@ def add_belt_contacts(
                 ahead,
                 step,
                 horizon,
-                candidates.contacts,
-                candidates.contact_count,
+                contacts,
                 (link, belt, own, along_belt),
             )
             if len(report) > 0:

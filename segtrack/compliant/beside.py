@@ -42,6 +42,7 @@ from segtrack.compliant.candidates import (
     find_section_candidates,
 )
 from segtrack.compliant.memory import BeltMemory, take_places
+from segtrack.ground.active_contacts import Contacts, room_for_contacts
 from segtrack.ground.kernels import compiled, entry
 from segtrack.ground.pack import Ground
 from segtrack.ground.parent_frames import (
@@ -142,14 +143,14 @@ def run_belts(
             if (
                 solids > candidates.solids.shape[1]
                 or edges > candidates.edges.shape[1]
-                or contacts > len(candidates.contacts)
+                or contacts > room_for_contacts(work.contacts)
             ):
                 outcome[1], outcome[2], outcome[3], outcome[4] = CROWDED, solids, edges, contacts
                 return
             motion.slack[0] = MARGIN
         for k in range(3):
             work.center[k] = vehicle.center[k]
-        candidates.contact_count[0] = 0
+        work.contacts.used[0] = 0
         for t in range(len(belts.perimeters)):
             touch_belt(
                 ground,
@@ -158,12 +159,13 @@ def run_belts(
                 motion,
                 candidates,
                 memory,
+                work.contacts,
                 parents,
                 report,
                 ahead,
                 sub_step,
             )
-        solve_with_contacts(belts, motion, work, candidates, vehicle, sub_step)
+        solve_with_contacts(belts, motion, work, vehicle, sub_step)
         move_belts(belts, motion, work, velocity_decay, sub_step, count)
         accumulate_impulses(parents, work.reaction, work.coupling, sub_step)
         outcome[0] += 1
@@ -179,6 +181,7 @@ def touch_belt(
     motion: BeltMotion,
     candidates: Candidates,
     memory: BeltMemory,
+    contacts: Contacts,
     parents: ParentFrames,
     report: NDArray[np.float64],
     ahead: float,
@@ -202,6 +205,7 @@ def touch_belt(
         motion.speeds[t],
         candidates,
         memory,
+        contacts,
         t,
         report,
         ahead,
@@ -258,6 +262,8 @@ def read_belts(
 ) -> None:
     """Report all contacts where the belts are, found anew and not sheared: a step of no duration."""
     find_belt_candidates(ground, belts, motion, candidates, memory, work, MARGIN)
-    candidates.contact_count[0] = 0
+    work.contacts.used[0] = 0
     for t in range(len(belts.perimeters)):
-        touch_belt(ground, belts, t, motion, candidates, memory, work.parents, report, 0.0, 0.0)
+        touch_belt(
+            ground, belts, t, motion, candidates, memory, work.contacts, work.parents, report, 0.0, 0.0
+        )

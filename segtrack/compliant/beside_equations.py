@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, BeltMotion
-from segtrack.compliant.candidates import Candidates
 from segtrack.compliant.carrying_joints import (
     CarryingJoints,
     add_belt_to_joints,
@@ -17,7 +16,7 @@ from segtrack.compliant.carrying_joints import (
     frame_change,
     move_joints,
 )
-from segtrack.ground.active_contacts import PASSES, TOLERANCE, add_contact_loads, excess_of
+from segtrack.ground.active_contacts import PASSES, TOLERANCE, Contacts, add_contact_loads, excess_of
 from segtrack.ground.contact_loads import VehicleLoads, clear_loads
 from segtrack.ground.equations import (
     FREE,
@@ -59,6 +58,7 @@ class Beside(NamedTuple):
         turns: Changes of their angular velocities in the sub-step, in the world (T, 3) [rad/s].
         belt_changes: Changes of the belts' speeds in the sub-step; after it infinity where drives were not at
             their limits (T,) [m/s].
+        contacts: Contacts of the sub-step.
     """
 
     parents: ParentFrames
@@ -74,6 +74,7 @@ class Beside(NamedTuple):
     changes: NDArray[np.float64]
     turns: NDArray[np.float64]
     belt_changes: NDArray[np.float64]
+    contacts: Contacts
 
 
 @compiled
@@ -152,7 +153,6 @@ def solve_with_contacts(
     belts: BeltArrays,
     motion: BeltMotion,
     work: Beside,
-    candidates: Candidates,
     vehicle: CompositeBody,
     sub_step: float,
 ) -> None:
@@ -164,24 +164,20 @@ def solve_with_contacts(
     Args:
         belts: Belts of the vehicle.
         motion: Their motion.
-        work: Work arrays; loads, equations and changes are written.
-        candidates: Contacts of the sub-step.
+        work: Work arrays with the contacts; loads, equations and changes are written.
         vehicle: All links as one rigid body.
         sub_step: [s]
     """
-    contacts, count = candidates.contacts, candidates.contact_count[0]
     for t in range(len(belts.perimeters)):
         most, aim = sub_step * motion.limits[t] / belts.masses[t], motion.targets[t] - motion.speeds[t]
         work.belt_changes[t] = expected_change(work.belt_changes[t], aim, most)
     for n in range(PASSES):
         clear_loads(work.loads)
-        add_contact_loads(
-            contacts, count, work.changes, work.turns, work.belt_changes, n, work.loads, sub_step
-        )
+        add_contact_loads(work.contacts, work.changes, work.turns, work.belt_changes, n, work.loads, sub_step)
         gather_equations(belts, motion, work, vehicle, sub_step)
         _solve(belts, motion, work, sub_step)
         _spread_changes(belts, work)
-        if excess_of(contacts, count, work.changes, work.turns, work.belt_changes) <= TOLERANCE:
+        if excess_of(work.contacts, work.changes, work.turns, work.belt_changes) <= TOLERANCE:
             break
 
 

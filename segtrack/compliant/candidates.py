@@ -9,16 +9,18 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, section_pose, segment_of
 from segtrack.compliant.memory import BeltMemory, release_place
-from segtrack.ground.active_contacts import WIDTH
+from segtrack.ground.active_contacts import Contacts
 from segtrack.ground.broadphase import (
     MAX_EDGES,
     MAX_SOLIDS_PER_POINT,
     NONE,
     box_in_world,
+    faces_near,
     forget_edges,
     list_candidates,
     meets_ground,
 )
+from segtrack.ground.contact_loads import LANES
 from segtrack.ground.kernels import compiled
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector
@@ -39,33 +41,31 @@ class Candidates(NamedTuple):
         near: Sections near anything, belt by belt (R,).
         near_starts: First of each belt there, and the number of all (T + 1,).
         solids: Solids near each part, as in `Ground.bounds` (R + H, s).
+        faces: Faces of these that may count, see `broadphase.faces_near` (R + H, s).
         solid_counts: Number of solids near each part (R + H,).
         edges: Edges near each part (R + H, e).
         edge_counts: Number of edges near each part (R + H,).
         near_segments: 1 for segments of belts' paths that anything is near (S,).
-        contacts: Work array, contacts of a step (C, `active_contacts.WIDTH`).
-        contact_count: Work array, number of them (1,).
     """
 
     near: NDArray[np.int32]
     near_starts: NDArray[np.int32]
     solids: NDArray[np.int32]
+    faces: NDArray[np.int32]
     solid_counts: NDArray[np.int32]
     edges: NDArray[np.int32]
     edge_counts: NDArray[np.int32]
     near_segments: NDArray[np.int32]
-    contacts: NDArray[np.float64]
-    contact_count: NDArray[np.int32]
 
 
 class Room(NamedTuple):
-    """Numbers that lists of candidates have room for.
+    """Numbers that lists of candidates, and contacts, have room for.
 
     Attributes:
         sections: Number of sections of belts near anything; at least 1 for a vehicle with belts.
         solids: Largest number of solids near one part.
         edges: Largest number of edges near one part.
-        contacts: Number of contacts.
+        contacts: Number of lanes that contacts take.
     """
 
     sections: int
@@ -90,10 +90,11 @@ class Room(NamedTuple):
         )
 
 
-def room_of(candidates: Candidates) -> Room:
-    """Room in the lists of candidates of N vehicles."""
-    lists = candidates.near, candidates.solids, candidates.edges, candidates.contacts
-    return Room(lists[0].shape[1], lists[1].shape[2], lists[2].shape[2], lists[3].shape[1])
+def room_of(candidates: Candidates, contacts: Contacts) -> Room:
+    """Room in the lists of candidates of N vehicles, and for the contacts of one."""
+    lists = candidates.near, candidates.solids, candidates.edges
+    lanes = LANES * len(contacts.blocks)
+    return Room(lists[0].shape[1], lists[1].shape[2], lists[2].shape[2], lanes)
 
 
 def allocate_candidates(vehicles: int, room: Room, hulls: int, belts: int, segments: int) -> Candidates:
@@ -107,12 +108,11 @@ def allocate_candidates(vehicles: int, room: Room, hulls: int, belts: int, segme
         zeros(room.sections),
         zeros(belts + 1),
         zeros(parts, room.solids),
+        zeros(parts, room.solids),
         zeros(parts),
         zeros(parts, room.edges),
         zeros(parts),
         zeros(segments),
-        np.zeros((vehicles, room.contacts, WIDTH)),
-        zeros(1),
     )
 
 
@@ -127,6 +127,10 @@ def list_part(
     """
     solids, edges = list_candidates(ground, low, high, candidates.solids[part], candidates.edges[part])
     candidates.solid_counts[part], candidates.edge_counts[part] = solids, edges
+    for near in range(min(solids, candidates.solids.shape[1])):
+        solid = candidates.solids[part, near]
+        if solid < len(ground.planes):
+            candidates.faces[part, near] = faces_near(ground, solid, low, high)
     return solids, edges
 
 
@@ -201,8 +205,8 @@ def find_section_candidates(
 
 @compiled
 def count_section_contacts(belts: BeltArrays, candidates: Candidates) -> int:
-    """Most contacts that sections of belts can have with what is near them."""
-    most = 0
+    """Most lanes that contacts of sections of belts with what is near them can take."""
+    most = (LANES - 1) * (len(candidates.near_starts) - 1)
     for near in range(min(candidates.near_starts[len(candidates.near_starts) - 1], len(candidates.near))):
         points = belts.point_counts[belts.kinds[candidates.near[near]]]
         most += points * min(candidates.solid_counts[near], MAX_SOLIDS_PER_POINT)

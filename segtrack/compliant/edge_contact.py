@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.ground.active_contacts import Contacts
 from segtrack.ground.broadphase import (
     MAX_EDGES,
     NONE,
@@ -103,8 +104,7 @@ def add_edges(
     lever: Vector,
     bend: Vector,
     history: ContactHistory,
-    contacts: NDArray[np.float64],
-    contact_count: NDArray[np.int32],
+    contacts: Contacts,
     link: int,
     belt: int,
     report: NDArray[np.float64],
@@ -137,8 +137,7 @@ def add_edges(
         lever: From the link's centre to the part's origin, in the world [m].
         bend: Angular velocity of the part over its link, per belt speed, in the world [rad/m].
         history: Contact memory of the vehicle.
-        contacts: Contacts of the vehicle (n, `active_contacts.WIDTH`), written behind those that are there.
-        contact_count: Number of them (1,).
+        contacts: Contacts of the vehicle, written behind those that are there.
         link: Index of the link.
         belt: Index of the belt, or `NONE` for a part that moves with its link.
         report: Report as in `add_belt_contacts`.
@@ -196,7 +195,6 @@ def add_edges(
                     step,
                     horizon_of(report, step),
                     contacts,
-                    contact_count,
                     (link, belt, own, along_belt),
                 )
                 shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear

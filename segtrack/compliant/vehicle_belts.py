@@ -25,6 +25,7 @@ from segtrack.compliant.memory import (
     save_sections,
 )
 from segtrack.compliant.reading import GrouserReading
+from segtrack.ground.active_contacts import allocate_contacts, room_for_contacts
 from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT
 from segtrack.ground.contact_loads import allocate_loads
 from segtrack.ground.equations import ROOT, allocate_equations
@@ -34,7 +35,7 @@ from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, Paren
 from segtrack.ground.rounding import rounded
 
 _SOLIDS, _EDGES, _CONTACTS = 8, 16, 64
-"""Room for what is near one section, and for contacts, at first."""
+"""Room for what is near one section, and for lanes of contacts, at first."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,9 @@ class VehicleBelts:
             np.zeros((count, 3)),
             np.zeros((count, 3)),
             np.full(count, math.inf),
+            allocate_contacts(_CONTACTS),
         )
-        self._candidates = self._allocate(_SOLIDS, _EDGES, _CONTACTS)
+        self._candidates = self._allocate(_SOLIDS, _EDGES)
         self._report = np.zeros((0, REPORT))
         self._ground = pack_ground(())
 
@@ -149,10 +151,10 @@ class VehicleBelts:
                 return self._work.coupling
             room = self._candidates
             self._candidates = self._allocate(
-                max(2 * solids, room.solids.shape[1]),
-                max(2 * edges, room.edges.shape[1]),
-                max(2 * contacts, len(room.contacts)),
+                max(2 * solids, room.solids.shape[1]), max(2 * edges, room.edges.shape[1])
             )
+            if contacts > room_for_contacts(self._work.contacts):
+                self._work = self._work._replace(contacts=allocate_contacts(2 * contacts))
 
     def place(self, belt: int) -> None:
         """Bring a belt to rest on its link, which was put elsewhere; its contacts are forgotten."""
@@ -169,9 +171,9 @@ class VehicleBelts:
     def read(self, parents: ParentFrames, belt: int) -> GrouserReading:
         """Contacts of one belt with the ground, where the parent frames are now; nothing is changed."""
         report = np.zeros((self._sections * (self._points + 2 * MAX_EDGES), REPORT))
-        work = self._work._replace(parents=parents)
-        most = len(report) * MAX_SOLIDS_PER_POINT
-        near = self._allocate(len(self._ground.bounds), len(self._ground.edges), most)
+        room = allocate_contacts(len(report) * MAX_SOLIDS_PER_POINT)
+        work = self._work._replace(parents=parents, contacts=room)
+        near = self._allocate(len(self._ground.bounds), len(self._ground.edges))
         memory = allocate_belt_memory(self._sections, self._points, self._sections)
         copy_memory(memory, self._memory)
         read_belts(self._ground, self.arrays, self.motion, near, memory, work, report)
@@ -213,8 +215,8 @@ class VehicleBelts:
         """Let what is near be looked for anew before the next sub-step."""
         self.motion.slack[0] = 0.0
 
-    def _allocate(self, solids: int, edges: int, contacts: int) -> Candidates:
-        room, segments = Room(self._sections, solids, edges, contacts), len(self.arrays.segments)
+    def _allocate(self, solids: int, edges: int) -> Candidates:
+        room, segments = Room(self._sections, solids, edges, 0), len(self.arrays.segments)
         return Candidates(
             *(array[0] for array in allocate_candidates(1, room, 0, len(self.designs), segments))
         )

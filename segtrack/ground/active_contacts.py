@@ -15,40 +15,80 @@ than friction times load, whatever a drive did in the step, and none holds the v
 Friction's ellipse has the axis 1 along the track and the lateral ratio r across it, and D_t across is r^2 of
 that along (`contact_laws.advance_shear`). Soil has the strength C besides, and a viscous force that nothing
 cuts.
+
+Contacts are kept in blocks of `contact_loads.LANES` of one part, whose numbers lie side by side, and are
+evaluated a block at a time, without branches: a processor's vectors take several contacts at once. Lanes that
+no contact has hold zeros, and exert nothing.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.broadphase import NONE
 from segtrack.ground.contact_laws import friction_cut, friction_square
-from segtrack.ground.contact_loads import VehicleLoads, add_belt_contact, add_contact
+from segtrack.ground.contact_loads import LANES, SUMS, VehicleLoads, add_in_lane, add_sums, taken
 from segtrack.ground.implicit_laws import contact_mass
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
 
-LINK, BELT, LEVER, ALONG_BELT, NORMAL, ACROSS = 0, 1, 2, 5, 8, 11
-"""First columns of a contact: index of its link, and of its belt or `NONE`; place from the link's centre [m];
-velocity per belt speed [-]; normal, out of what it touches; direction across the track along the surface."""
-LESS, FORCE, RESISTANCE, ACTS = 14, 15, 16, 17
+LEVER, ALONG_BELT, NORMAL, ACROSS = 0, 3, 6, 9
+"""First rows of a block: place from the link's centre [m]; velocity per belt speed [-]; normal, out of what
+is touched; direction across the track along the surface."""
+LESS, FORCE, RESISTANCE, ACTS = 12, 13, 14, 15
 """1 - r^2 [-]; N_0 [N]; D_n [N s/m]; 1 where the normal force acts, else 0."""
-HOLDING, GRIP, FRICTION, STRENGTH, LIMIT, DRAG, DRAGGING, CUT = 18, 21, 22, 23, 24, 25, 26, 29
+HOLDING, GRIP, FRICTION, STRENGTH, LIMIT, DRAG, DRAGGING, CUT = 16, 19, 20, 21, 22, 23, 24, 27
 """s_0 [N]; D_t [N s/m]; mu [-]; C [N]; limit of now [N]; viscous resistance [N s/m] and force [N]; q [-]."""
-WIDTH = 30
+WIDTH = 28
+BEYOND, ALLOWED, WRONG, PRESSED = 0, 1, 2, 3
+"""Sums over contacts: friction beyond limits, the limits, normal forces that should not be as they are, and
+those that press [N]."""
 TOLERANCE = 0.02
 """Sum of what is beyond limits, over that of the limits, with which a step is taken as it is solved [-]."""
 PASSES, LATE = 16, 8
 """Most times that a step is solved, and those after which a contact that has come apart stays apart."""
 
 
+class Contacts(NamedTuple):
+    """Contacts of a step, in blocks of `LANES` of one part.
+
+    Attributes:
+        blocks: Numbers of the contacts, each row of a block with a lane for each (B, `WIDTH` * `LANES`).
+        parts: Link of each block's contacts, and their belt or `NONE` (B, 2).
+        used: Lanes that are in use, those that were left empty before another part included (1,).
+        sums: Room for sums in lanes, empty (`SUMS` * `LANES`,).
+    """
+
+    blocks: NDArray[np.float64]
+    parts: NDArray[np.int32]
+    used: NDArray[np.int32]
+    sums: NDArray[np.float64]
+
+
+def allocate_contacts(lanes: int) -> Contacts:
+    """Room for contacts in so many lanes, at least."""
+    blocks = -(-lanes // LANES)
+    return Contacts(
+        np.zeros((blocks, WIDTH * LANES)),
+        np.zeros((blocks, 2), dtype=np.int32),
+        np.zeros(1, dtype=np.int32),
+        np.zeros(SUMS * LANES),
+    )
+
+
+@compiled
+def room_for_contacts(contacts: Contacts) -> int:
+    """Number of lanes that there is room for."""
+    return LANES * len(contacts.blocks)
+
+
 @inlined
 def write_contact(
-    contacts: NDArray[np.float64],
-    count: NDArray[np.int32],
+    contacts: Contacts,
     part: tuple[int, int, Vector, Vector],
     normal: Vector,
     across: Vector,
@@ -61,8 +101,7 @@ def write_contact(
     """Write a contact behind those that are there.
 
     Args:
-        contacts: Contacts (n, `WIDTH`), with room for it.
-        count: Number of contacts (1,), changed in place.
+        contacts: Contacts, with room for it.
         part: Link, belt or `NONE`, place from the link's centre [m] and velocity per belt speed [-].
         normal: Normal, out of what is touched.
         across: Direction across the track, along the surface; nothing where the ellipse is a circle.
@@ -72,60 +111,76 @@ def write_contact(
         limits: mu [-], C [N] and limit of now [N].
         drag: Viscous force at the velocities of the step's beginning [N], and resistance [N s/m].
     """
-    out, (link, belt, lever, along) = contacts[count[0]], part
-    count[0] += 1
-    out[LINK], out[BELT], out[LESS] = link, belt, less
-    for k in range(3):
-        out[LEVER + k], out[NORMAL + k], out[HOLDING + k] = lever[k], normal[k], hold[0][k]
-    if belt != NONE:
-        for k in range(3):
-            out[ALONG_BELT + k] = along[k]
+    link, belt, lever, along = part
+    count = contacts.used[0]
+    block = (count + LANES - 1) // LANES
+    if count % LANES != 0 and contacts.parts[block - 1, 0] == link and contacts.parts[block - 1, 1] == belt:
+        block -= 1
+        lane = count % LANES
+    else:
+        lane = 0
+        contacts.parts[block, 0], contacts.parts[block, 1] = link, belt
+        for k in range(WIDTH * LANES):
+            contacts.blocks[block, k] = 0.0
+    contacts.used[0] = block * LANES + lane + 1
+    out = contacts.blocks[block]
+    _write_vector(out, LEVER, lane, lever)
+    _write_vector(out, ALONG_BELT, lane, along)
+    _write_vector(out, NORMAL, lane, normal)
+    _write_vector(out, HOLDING, lane, hold[0])
     if less != 0.0:
-        for k in range(3):
-            out[ACROSS + k] = across[k]
+        _write_vector(out, ACROSS, lane, across)
+        out[LESS * LANES + lane] = less
     if drag[1] != 0.0:
-        for k in range(3):
-            out[DRAGGING + k] = drag[0][k]
-    out[FORCE], out[RESISTANCE] = push
-    out[GRIP], out[FRICTION], out[STRENGTH], out[LIMIT] = hold[1], limits[0], limits[1], limits[2]
-    out[DRAG] = drag[1]
+        _write_vector(out, DRAGGING, lane, drag[0])
+        out[DRAG * LANES + lane] = drag[1]
+    out[FORCE * LANES + lane], out[RESISTANCE * LANES + lane] = push
+    out[GRIP * LANES + lane], out[FRICTION * LANES + lane] = hold[1], limits[0]
+    out[STRENGTH * LANES + lane], out[LIMIT * LANES + lane] = limits[1], limits[2]
 
 
 @compiled
-def vector_at(numbers: NDArray[np.float64], first: int) -> Vector:
-    """Vector in a row of numbers, from a column on."""
-    return numbers[first], numbers[first + 1], numbers[first + 2]
+def _write_vector(block: NDArray[np.float64], first: int, lane: int, a: Vector) -> None:
+    """Write a vector into three rows of a block, from the first one on."""
+    at = first * LANES + lane
+    block[at], block[at + LANES], block[at + 2 * LANES] = a
 
 
 @compiled
-def _velocity_change(
-    contact: NDArray[np.float64],
-    changes: NDArray[np.float64],
-    turns: NDArray[np.float64],
-    belt_changes: NDArray[np.float64],
+def _vector_in(block: NDArray[np.float64], first: int, lane: int) -> Vector:
+    """Vector in three rows of a block, from the first one on."""
+    at = first * LANES + lane
+    return block[at], block[at + LANES], block[at + 2 * LANES]
+
+
+@compiled
+def _change_in(
+    block: NDArray[np.float64], lane: int, change: Vector, turn: Vector, belt_change: float
 ) -> Vector:
-    """Change of the velocity of a contact's part at its place, in the world [m/s]."""
-    link, belt = int(contact[LINK]), int(contact[BELT])
-    change = sum_of(row(changes, link), cross(row(turns, link), vector_at(contact, LEVER)))
-    if belt != NONE:
-        change = sum_of(change, scaled(vector_at(contact, ALONG_BELT), belt_changes[belt]))
-    return change
+    """Change of the velocity of a contact's part at its place, in the world [m/s].
+
+    Args:
+        block: Contacts of the part.
+        lane: Lane of the contact.
+        change: Change of the velocity of the link's centre [m/s].
+        turn: Change of the link's angular velocity [rad/s].
+        belt_change: Change of the belt's speed [m/s].
+    """
+    moved = sum_of(change, cross(turn, _vector_in(block, LEVER, lane)))
+    return sum_of(moved, scaled(_vector_in(block, ALONG_BELT, lane), belt_change))
 
 
 @compiled
-def _holding_at_end(contact: NDArray[np.float64], slip: Vector) -> Vector:
+def _holding_in(block: NDArray[np.float64], lane: int, slip: Vector) -> Vector:
     """Force s that would hold a contact whose slip changes by `slip` [m/s], in the world [N]."""
-    held = without_share(vector_at(contact, HOLDING), contact[GRIP], slip)
-    if contact[LESS] != 0.0:
-        across = vector_at(contact, ACROSS)
-        held = without_share(held, -contact[LESS] * contact[GRIP] * dot(slip, across), across)
-    return held
+    grip, across = block[GRIP * LANES + lane], _vector_in(block, ACROSS, lane)
+    held = without_share(_vector_in(block, HOLDING, lane), grip, slip)
+    return without_share(held, -block[LESS * LANES + lane] * grip * dot(slip, across), across)
 
 
 @inlined
 def add_contact_loads(
-    contacts: NDArray[np.float64],
-    count: int,
+    contacts: Contacts,
     changes: NDArray[np.float64],
     turns: NDArray[np.float64],
     belt_changes: NDArray[np.float64],
@@ -136,8 +191,7 @@ def add_contact_loads(
     """Cut contacts for the velocity changes of a step, and add them to the loads of a vehicle.
 
     Args:
-        contacts: Contacts (n, `WIDTH`); q and what acts are written.
-        count: Number of them.
+        contacts: Contacts; q and what acts are written.
         changes: Changes of the velocities of the links' centres in the world (L, 3) [m/s].
         turns: Changes of the links' angular velocities in the world (L, 3) [rad/s].
         belt_changes: Changes of the belts' speeds (T,) [m/s].
@@ -146,38 +200,76 @@ def add_contact_loads(
         loads: Loads of the vehicle, added to.
         step: Duration [s].
     """
-    for c in range(count):
-        own = contacts[c]
-        link, belt, less, limit = int(own[LINK]), int(own[BELT]), own[LESS], own[LIMIT]
-        lever, normal, across = vector_at(own, LEVER), vector_at(own, NORMAL), (0.0, 0.0, 0.0)
-        if less != 0.0:
-            across = vector_at(own, ACROSS)
-        change = _velocity_change(own, changes, turns, belt_changes)
-        rising = dot(change, normal)
-        push, acts = own[FORCE] - own[RESISTANCE] * rising, 0.0
-        # Few contacts take turns, each there without the other: that would go on for ever.
-        if push > 0.0 and (passed < LATE or own[ACTS] == 1.0):
-            acts = 1.0
-        if passed > 0:
-            limit = acts * (own[STRENGTH] + own[FRICTION] * push)
-        own[ACTS] = acts
-        cut = friction_cut(_holding_at_end(own, without_share(change, rising, normal)), across, less, limit)
-        own[CUT] = cut
-        along = scaled(vector_at(own, HOLDING), cut)
-        if own[DRAG] != 0.0:
-            along = sum_of(along, vector_at(own, DRAGGING))
-        force = without_share(along, -acts * own[FORCE], normal)
-        resistance, grip, drag = step * acts * own[RESISTANCE], step * cut * own[GRIP], step * own[DRAG]
-        added = contact_mass(resistance, grip, drag, normal, across, less)
-        add_contact(loads, link, lever, force, added)
-        if belt != NONE:
-            add_belt_contact(loads, belt, vector_at(own, ALONG_BELT), lever, force, added)
+    blocks = (contacts.used[0] + LANES - 1) // LANES
+    for b in range(blocks):
+        link, belt = contacts.parts[b, 0], contacts.parts[b, 1]
+        belt_change = belt_changes[belt] if belt != NONE else 0.0
+        _add_block(
+            contacts.blocks[b],
+            contacts.sums,
+            row(changes, link),
+            row(turns, link),
+            belt_change,
+            passed,
+            step,
+            len(contacts.sums) // SUMS,
+        )
+        if b + 1 == blocks or contacts.parts[b + 1, 0] != link or contacts.parts[b + 1, 1] != belt:
+            add_sums(loads, link, belt, contacts.sums)
+
+
+@compiled
+def _add_block(
+    block: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    change: Vector,
+    turn: Vector,
+    belt_change: float,
+    passed: int,
+    step: float,
+    lanes: int,
+) -> None:
+    """Cut the contacts of a block for changes as in `_change_in`, and add them to the sums of their part.
+
+    The number of lanes is given: loops as short as `LANES` are not made into operations with vectors.
+    """
+    # Few contacts take turns, each there without the other: that would go on for ever.
+    anew = 1.0 if passed < LATE else 0.0
+    for lane in range(lanes):
+        normal, across = _vector_in(block, NORMAL, lane), _vector_in(block, ACROSS, lane)
+        less, resistance, pressing = (
+            block[LESS * LANES + lane],
+            block[RESISTANCE * LANES + lane],
+            block[FORCE * LANES + lane],
+        )
+        velocity = _change_in(block, lane, change, turn, belt_change)
+        rising = dot(velocity, normal)
+        push = pressing - resistance * rising
+        acts = max(anew, block[ACTS * LANES + lane]) if push > 0.0 else 0.0
+        limit = acts * (block[STRENGTH * LANES + lane] + block[FRICTION * LANES + lane] * push)
+        if passed == 0:
+            limit = block[LIMIT * LANES + lane]
+        cut = friction_cut(
+            _holding_in(block, lane, without_share(velocity, rising, normal)), across, less, limit
+        )
+        block[ACTS * LANES + lane], block[CUT * LANES + lane] = acts, cut
+        along = sum_of(scaled(_vector_in(block, HOLDING, lane), cut), _vector_in(block, DRAGGING, lane))
+        added = contact_mass(
+            step * acts * resistance,
+            step * cut * block[GRIP * LANES + lane],
+            step * block[DRAG * LANES + lane],
+            normal,
+            across,
+            less,
+        )
+        force = without_share(along, -acts * pressing, normal)
+        lever, along_belt = _vector_in(block, LEVER, lane), _vector_in(block, ALONG_BELT, lane)
+        add_in_lane(sums, lane, lever, along_belt, force, added)
 
 
 @inlined
 def excess_of(
-    contacts: NDArray[np.float64],
-    count: int,
+    contacts: Contacts,
     changes: NDArray[np.float64],
     turns: NDArray[np.float64],
     belt_changes: NDArray[np.float64],
@@ -185,8 +277,7 @@ def excess_of(
     """Share of what contacts exert that is beyond their limits, as a step is solved.
 
     Args:
-        contacts: Contacts (n, `WIDTH`) as they were cut for the solution.
-        count: Number of them.
+        contacts: Contacts as they were cut for the solution.
         changes: Changes of the velocities of the links' centres in the world (L, 3) [m/s].
         turns: Changes of the links' angular velocities in the world (L, 3) [rad/s].
         belt_changes: Changes of the belts' speeds (T,) [m/s].
@@ -195,24 +286,47 @@ def excess_of(
         Friction beyond its limits over the sum of the limits, or the sum of normal forces that act and pull,
         or would press and do not act, over that of those that press, whichever is larger [-].
     """
-    beyond = allowed = wrong = pressed = 0.0
-    for c in range(count):
-        own = contacts[c]
-        normal, less = vector_at(own, NORMAL), own[LESS]
-        change = _velocity_change(own, changes, turns, belt_changes)
-        rising = dot(change, normal)
-        push, limit = own[FORCE] - own[RESISTANCE] * rising, 0.0
-        if push > 0.0:
-            pressed += push
-            wrong += (1.0 - own[ACTS]) * push
-            limit = own[STRENGTH] + own[FRICTION] * push
-            allowed += limit
-        else:
-            wrong -= own[ACTS] * push
-        cut = own[CUT]
-        if cut > 0.0:
-            held = _holding_at_end(own, without_share(change, rising, normal))
-            square = cut * cut * friction_square(held, vector_at(own, ACROSS), less)
-            if square > limit * limit:
-                beyond += math.sqrt(square) - limit
+    for b in range((contacts.used[0] + LANES - 1) // LANES):
+        link, belt = contacts.parts[b, 0], contacts.parts[b, 1]
+        belt_change = belt_changes[belt] if belt != NONE else 0.0
+        _compare_block(
+            contacts.blocks[b],
+            contacts.sums,
+            row(changes, link),
+            row(turns, link),
+            belt_change,
+            len(contacts.sums) // SUMS,
+        )
+    beyond, allowed = taken(contacts.sums, BEYOND), taken(contacts.sums, ALLOWED)
+    wrong, pressed = taken(contacts.sums, WRONG), taken(contacts.sums, PRESSED)
     return max(beyond / allowed if allowed > 0.0 else beyond, wrong / pressed if pressed > 0.0 else wrong)
+
+
+@compiled
+def _compare_block(
+    block: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    change: Vector,
+    turn: Vector,
+    belt_change: float,
+    lanes: int,
+) -> None:
+    """Add what the contacts of a block exert, and what they may, to sums in lanes; see `_add_block`."""
+    for lane in range(lanes):
+        normal, across = _vector_in(block, NORMAL, lane), _vector_in(block, ACROSS, lane)
+        velocity = _change_in(block, lane, change, turn, belt_change)
+        rising = dot(velocity, normal)
+        push, acts = (
+            block[FORCE * LANES + lane] - block[RESISTANCE * LANES + lane] * rising,
+            block[ACTS * LANES + lane],
+        )
+        pressing = max(push, 0.0)
+        limit = block[STRENGTH * LANES + lane] + block[FRICTION * LANES + lane] * push if push > 0.0 else 0.0
+        held = _holding_in(block, lane, without_share(velocity, rising, normal))
+        exerted = block[CUT * LANES + lane] * math.sqrt(
+            friction_square(held, across, block[LESS * LANES + lane])
+        )
+        sums[BEYOND * LANES + lane] += max(exerted - limit, 0.0)
+        sums[ALLOWED * LANES + lane] += limit
+        sums[WRONG * LANES + lane] += (1.0 - acts) * pressing + acts * (pressing - push)
+        sums[PRESSED * LANES + lane] += pressing

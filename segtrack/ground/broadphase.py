@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,13 @@ MAX_SOLIDS_PER_POINT = 3
 
 MAX_EDGES = 4
 """Edges of solids that touch one part at a time; a further one does not act."""
+
+ALL_FACES = -1
+"""In place of chosen faces of a solid: none is left out."""
+_MAX_CHOSEN = 30
+"""Most faces of a solid of which some are chosen."""
+_SURE = 1e-6
+"""Difference of heights that is more than rounding [m]."""
 
 NONE = -1
 """In place of a solid or an edge: there is none."""
@@ -203,6 +211,45 @@ def list_candidates(
                     edges[edge_count] = edge
                 edge_count += 1
     return solid_count, edge_count
+
+
+@compiled
+def faces_near(ground: Ground, solid: int, low: Vector, high: Vector) -> int:
+    """Faces of a convex solid that any point of a box in the world may be over, or be nearest to.
+
+    Nearest is the face over which the point is highest, of those that are not buried.
+
+    Args:
+        ground: The ground.
+        solid: Index of the solid.
+        low: Least corner of the box [m].
+        high: Greatest corner [m].
+
+    Returns:
+        The sum of 2^f of these faces f; `ALL_FACES` where there are too many for that.
+    """
+    faces, nearest, chosen = ground.faces[solid], -math.inf, 0
+    if faces > _MAX_CHOSEN:
+        return ALL_FACES
+    for f in range(faces):
+        plane = ground.planes[solid, f]
+        if plane[4] == 0.0:
+            nearest = max(nearest, _height_over(plane, low, high))
+    for f in range(faces):
+        plane = ground.planes[solid, f]
+        highest = _height_over(plane, high, low)
+        if highest > -_SURE or (plane[4] == 0.0 and highest > nearest - _SURE):
+            chosen |= 1 << f
+    return chosen
+
+
+@compiled
+def _height_over(plane: NDArray[np.float64], low: Vector, high: Vector) -> float:
+    """Least height of a box over a plane [m]; the greatest one, with its corners exchanged."""
+    height = -plane[3]
+    for k in range(3):
+        height += plane[k] * (low[k] if plane[k] > 0.0 else high[k])
+    return height
 
 
 @compiled

@@ -175,11 +175,8 @@ def holding_force(
 @compiled
 def friction_square(force: Vector, across: Vector, less: float) -> float:
     """Square of a force along a surface, measured by the axis of friction's ellipse along the track [N^2]."""
-    square = dot(force, force)
-    if less != 0.0:
-        side = dot(force, across)
-        square += side * side * less / (1 - less)
-    return square
+    side = dot(force, across)
+    return dot(force, force) + side * side * less / (1 - less)
 
 
 @compiled

@@ -7,6 +7,9 @@ the lever r from a link's centre that is a matrix for the link's velocity v and 
     [ [r] D    [r] D [r]^T ]
 
 of which a row of 21 numbers keeps D (xx, yy, zz, xy, yz, zx), [r] D (row by row) and [r] D [r]^T (as D).
+
+Contacts of one part are summed up in `LANES` lanes, contact p, p + `LANES` and so on in lane p, and the lanes
+at last: a processor has vectors of numbers for that, and the sums do not depend on how long these are.
 """
 
 from __future__ import annotations
@@ -16,13 +19,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.ground.broadphase import NONE
 from segtrack.ground.implicit_laws import Symmetric
 from segtrack.ground.kernels import compiled
-from segtrack.ground.vectors import Vector, add, cross, dot
+from segtrack.ground.vectors import Vector, cross, dot
 
 LINK_MASS, BELT_MASS = 21, 7
 """Numbers of what contacts add to a link's mass, and to a belt's: its coupling with the link's velocity (3)
 and angular velocity (3), and its own."""
+LANES = 8
+"""Contacts that are evaluated side by side."""
+FORCES, TORQUES, MASSES, BELT, PULL, SUMS = 0, 3, 6, 27, 34, 35
+"""First of the sums over contacts of a part: force and torque on the link, masses that link and belt get, and
+pull on the belt; and number of all."""
 
 
 class VehicleLoads(NamedTuple):
@@ -85,18 +94,19 @@ def times_symmetric(m: Symmetric, a: Vector) -> Vector:
 
 
 @compiled
-def add_contact(loads: VehicleLoads, link: int, lever: Vector, force: Vector, added: Symmetric) -> None:
-    """Add a contact to what acts on a link.
+def add_in_lane(
+    sums: NDArray[np.float64], lane: int, lever: Vector, along: Vector, force: Vector, added: Symmetric
+) -> None:
+    """Add a contact to the sums of its part.
 
     Args:
-        loads: Changed in place.
-        link: Index of the link.
+        sums: Sums in lanes (`SUMS` * `LANES`,), changed in place.
+        lane: Lane of the contact.
         lever: From the link's centre to the contact, in the world [m].
-        force: Force on the link [N].
+        along: Velocity of the contact's point per belt speed, in the world [-].
+        force: Force on link and belt [N].
         added: Mass that the contact adds [kg].
     """
-    add(loads.forces, link, force, 1.0)
-    add(loads.torques, link, cross(lever, force), 1.0)
     xx, yy, zz, xy, yz, zx = added
     a = cross(lever, (xx, xy, zx))
     b = cross(lever, (xy, yy, yz))
@@ -104,44 +114,60 @@ def add_contact(loads: VehicleLoads, link: int, lever: Vector, force: Vector, ad
     u = cross(lever, (a[0], b[0], c[0]))
     v = cross(lever, (a[1], b[1], c[1]))
     w = cross(lever, (a[2], b[2], c[2]))
-    row = loads.masses[link]
-    row[0] += xx
-    row[1] += yy
-    row[2] += zz
-    row[3] += xy
-    row[4] += yz
-    row[5] += zx
-    for k in range(3):
-        row[6 + 3 * k] += a[k]
-        row[7 + 3 * k] += b[k]
-        row[8 + 3 * k] += c[k]
-    row[15] += u[0]
-    row[16] += v[1]
-    row[17] += w[2]
-    row[18] += u[1]
-    row[19] += v[2]
-    row[20] += w[0]
+    product = times_symmetric(added, along)
+    _add_vector(sums, FORCES, lane, force)
+    _add_vector(sums, TORQUES, lane, cross(lever, force))
+    _add_vector(sums, MASSES, lane, (xx, yy, zz))
+    _add_vector(sums, MASSES + 3, lane, (xy, yz, zx))
+    _add_vector(sums, MASSES + 6, lane, (a[0], b[0], c[0]))
+    _add_vector(sums, MASSES + 9, lane, (a[1], b[1], c[1]))
+    _add_vector(sums, MASSES + 12, lane, (a[2], b[2], c[2]))
+    _add_vector(sums, MASSES + 15, lane, (u[0], v[1], w[2]))
+    _add_vector(sums, MASSES + 18, lane, (u[1], v[2], w[0]))
+    _add_vector(sums, BELT, lane, product)
+    _add_vector(sums, BELT + 3, lane, cross(lever, product))
+    sums[(BELT + 6) * LANES + lane] += dot(along, product)
+    sums[PULL * LANES + lane] += dot(along, force)
 
 
 @compiled
-def add_belt_contact(
-    loads: VehicleLoads, belt: int, along: Vector, lever: Vector, force: Vector, added: Symmetric
-) -> None:
-    """Add a contact to what acts on a belt.
+def _add_vector(sums: NDArray[np.float64], first: int, lane: int, a: Vector) -> None:
+    """Add a vector to three sums, from the first one on, in a lane."""
+    at = first * LANES + lane
+    sums[at] += a[0]
+    sums[at + LANES] += a[1]
+    sums[at + 2 * LANES] += a[2]
+
+
+@compiled
+def taken(sums: NDArray[np.float64], k: int) -> float:
+    """Sum k over all lanes, which are emptied."""
+    total = 0.0
+    for lane in range(LANES):
+        total += sums[k * LANES + lane]
+        sums[k * LANES + lane] = 0.0
+    return total
+
+
+@compiled
+def add_sums(loads: VehicleLoads, link: int, belt: int, sums: NDArray[np.float64]) -> None:
+    """Add the sums over contacts of a part, which are emptied, to what acts on its link and belt.
 
     Args:
         loads: Changed in place.
-        belt: Index of the belt.
-        along: Velocity of the contact's point per belt speed, in the world [-].
-        lever: From the centre of the link that carries the belt to the contact, in the world [m].
-        force: Force on the belt [N].
-        added: Mass that the contact adds [kg].
+        link: Index of the link.
+        belt: Index of the belt, or `NONE`.
+        sums: Sums in lanes (`SUMS` * `LANES`,).
     """
-    product = times_symmetric(added, along)
-    about = cross(lever, product)
-    loads.pulls[belt] += dot(along, force)
-    row = loads.belt_masses[belt]
     for k in range(3):
-        row[k] += product[k]
-        row[3 + k] += about[k]
-    row[6] += dot(along, product)
+        loads.forces[link, k] += taken(sums, FORCES + k)
+        loads.torques[link, k] += taken(sums, TORQUES + k)
+    for k in range(LINK_MASS):
+        loads.masses[link, k] += taken(sums, MASSES + k)
+    pull = taken(sums, PULL)
+    for k in range(BELT_MASS):
+        coupled = taken(sums, BELT + k)
+        if belt != NONE:
+            loads.belt_masses[belt, k] += coupled
+    if belt != NONE:
+        loads.pulls[belt] += pull

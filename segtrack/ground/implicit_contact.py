@@ -7,8 +7,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.active_contacts import write_contact
-from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, ContactHistory, find_slot
+from segtrack.ground.active_contacts import Contacts, write_contact
+from segtrack.ground.broadphase import (
+    ALL_FACES,
+    MAX_SOLIDS_PER_POINT,
+    NONE,
+    ContactHistory,
+    find_slot,
+)
 from segtrack.ground.contact_laws import ContactParameters, friction_cut, soil_pressure, soil_shear
 from segtrack.ground.implicit_laws import friction_load, normal_load, rebound_speed
 from segtrack.ground.kernels import compiled, inlined
@@ -23,16 +29,22 @@ _FACING = 0.75
 
 @inlined
 def nearest_face(
-    planes: NDArray[np.float64], faces: int, solid: int, point: Vector, ahead: float
+    planes: NDArray[np.float64], faces: int, chosen: int, solid: int, point: Vector, ahead: float
 ) -> tuple[float, Vector]:
     """Depth of a point in a convex solid under its nearest face [m], and that face's normal.
 
     The depth of a point outside is negative. It is its distance from the face that it is over, if that is at
     most `ahead` [m] away and it is over no other; otherwise it is at least that, and says no more. A point
-    leaves by no buried face: over one it is in another solid.
+    leaves by no buried face: over one it is in another solid. Of the faces those are looked at that are
+    chosen where the point is (`broadphase.faces_near`).
     """
     nearest, face, over = -math.inf, 0, 0
     for f in range(faces):
+        if chosen != ALL_FACES:
+            if chosen >> f == 0:
+                break
+            if chosen >> f & 1 == 0:
+                continue
         above = (
             planes[solid, f, 0] * point[0]
             + planes[solid, f, 1] * point[1]
@@ -63,8 +75,7 @@ def rigid_contact(
     weight: float,
     step: float,
     horizon: float,
-    contacts: NDArray[np.float64],
-    contact_count: NDArray[np.int32],
+    contacts: Contacts,
     part: tuple[int, int, Vector, Vector],
 ) -> tuple[Vector, Vector, float]:
     """Write a contact with rigid ground in a step; one that rebounds has no friction.
@@ -82,8 +93,7 @@ def rigid_contact(
         weight: Fraction of the law's stiffness and damping that the contact has.
         step: Duration [s].
         horizon: Time that friction is predicted for [s]: that of the step, or 0 for the friction of now.
-        contacts: Contacts of the vehicle (n, `active_contacts.WIDTH`), written behind those that are there.
-        contact_count: Number of them (1,).
+        contacts: Contacts of the vehicle, written behind those that are there.
         part: Link and belt, see `write_contact`.
 
     Returns:
@@ -99,7 +109,6 @@ def rigid_contact(
         )
     write_contact(
         contacts,
-        contact_count,
         part,
         normal,
         across,
@@ -126,8 +135,7 @@ def soil_contact(
     side: float,
     weight: float,
     step: float,
-    contacts: NDArray[np.float64],
-    contact_count: NDArray[np.int32],
+    contacts: Contacts,
     part: tuple[int, int, Vector, Vector],
 ) -> tuple[Vector, float]:
     """Write the contact of a point with soil in a step; its shear is advanced to now.
@@ -161,7 +169,6 @@ def soil_contact(
     holding = without_share(scaled(shear, -shearing), grip + step * shearing, slip)
     write_contact(
         contacts,
-        contact_count,
         part,
         normal,
         (0.0, 0.0, 0.0),
@@ -181,6 +188,7 @@ def point_load(
     history: ContactHistory,
     point_index: int,
     solids: NDArray[np.int32],
+    faces: NDArray[np.int32],
     count: int,
     left_out: int,
     outwards: Vector,
@@ -195,8 +203,7 @@ def point_load(
     ahead: float,
     step: float,
     horizon: float,
-    contacts: NDArray[np.float64],
-    contact_count: NDArray[np.int32],
+    contacts: Contacts,
     part: tuple[int, int, Vector, Vector],
 ) -> tuple[Vector, Vector, float, float, float]:
     """Write the contacts of the ground with one point in a step; they are advanced to now.
@@ -207,6 +214,7 @@ def point_load(
         history: Memory of the contacts, changed in place.
         point_index: Index of the point there.
         solids: Candidates as in `Ground.bounds` (n,).
+        faces: Faces of these that count, see `broadphase.faces_near` (n,).
         count: Number of them that count, the first ones.
         left_out: Solid whose edge enters the part and carries it there, or `NONE`: of the faces of its
             surface only those that face the part touch.
@@ -222,8 +230,7 @@ def point_load(
         ahead: Distance that no point moves further than in the step [m].
         step: Duration [s].
         horizon: Time that friction is predicted for [s]: that of the step, or 0 for the friction of now.
-        contacts: Contacts of the vehicle (n, `active_contacts.WIDTH`), written behind those that are there.
-        contact_count: Number of them (1,).
+        contacts: Contacts of the vehicle, written behind those that are there.
         part: Link and belt of the point, see `write_contact`.
 
     Returns:
@@ -239,7 +246,7 @@ def point_load(
         solid = solids[near]
         surface = ground.surfaces[solid]
         if solid < convex:
-            depth, normal = nearest_face(ground.planes, ground.faces[solid], solid, point, ahead)
+            depth, normal = nearest_face(ground.planes, ground.faces[solid], faces[near], solid, point, ahead)
             soil, corners = ground.solid_soils[solid], ((0, 0, 0), (1.0, 0.0, 0.0))
         else:
             depth, normal, corners = penetration_depth_grid(ground, solid - convex, point)
@@ -278,7 +285,6 @@ def point_load(
                 step,
                 horizon,
                 contacts,
-                contact_count,
                 part,
             )
             shears[slot, 0], shears[slot, 1], shears[slot, 2] = shear
@@ -299,7 +305,6 @@ def point_load(
                 weight,
                 step,
                 contacts,
-                contact_count,
                 part,
             )
             normals, drag = without_share(normals, -now, normal), sum_of(drag, along)
@@ -324,8 +329,7 @@ def edge_end_load(
     known: bool,
     step: float,
     horizon: float,
-    contacts: NDArray[np.float64],
-    contact_count: NDArray[np.int32],
+    contacts: Contacts,
     part: tuple[int, int, Vector, Vector],
 ) -> tuple[Vector, Vector, Vector, float]:
     """Write the contact of one end of an edge's stretch, in a step, with the part that it has entered.
@@ -342,8 +346,7 @@ def edge_end_load(
         known: True if there was contact before.
         step: Duration [s].
         horizon: Time that friction is predicted for [s]: that of the step, or 0 for the friction of now.
-        contacts: Contacts of the vehicle (n, `active_contacts.WIDTH`), written behind those that are there.
-        contact_count: Number of them (1,).
+        contacts: Contacts of the vehicle, written behind those that are there.
         part: Link and belt, see `write_contact`.
 
     Returns:
@@ -366,7 +369,6 @@ def edge_end_load(
         step,
         horizon,
         contacts,
-        contact_count,
         part,
     )
     return scaled(inwards, now), moved, along, now

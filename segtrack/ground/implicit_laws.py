@@ -163,10 +163,8 @@ def contact_mass(
         grip: Along the surface and the track, of friction [kg].
         drag: Along the surface, of a viscous force [kg].
         normal: Normal of the surface.
-        across: Direction across the track, along the surface.
+        across: Direction across the track, along the surface; nothing where the ellipse is a circle.
         less: 1 - r^2 with the ratio r of friction across the track and along it [-].
     """
     added = isotropic_and_along(grip + drag, resistance - grip - drag, normal)
-    if less != 0.0:
-        added = sum_symmetric(added, isotropic_and_along(0.0, -less * grip, across))
-    return added
+    return sum_symmetric(added, isotropic_and_along(0.0, -less * grip, across))

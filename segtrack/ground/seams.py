@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,6 @@ from scipy.sparse.csgraph import connected_components
 from segtrack.ground.kernels import compiled
 from segtrack.ground.vectors import cross, dot
 from segtrack.terrain.solids import HeightGrid
-
-Stretches: TypeAlias = tuple[tuple[float, float], ...]
-"""Parts of an edge from fraction to fraction, in order and apart."""
 
 _BESIDE = 1e-3
 """Distance beyond an edge at which it is seen whether a face runs on [m]."""
@@ -84,9 +81,10 @@ def find_seams(convex: Convex, grids: Sequence[HeightGrid]) -> Seams:
     if count == 0 or count + len(grids) == 1:
         return Seams(convex.edges, convex.owners, buried, np.full(count, -1, dtype=np.intp))
     faces = _faces_of_edges(convex)
-    covers = _covered(convex, ends, _shifts(convex, ends, faces), grids)
-    _bury(buried, convex, faces, covers[2:])
-    return Seams(*_exposed(convex, ends, *covers[:2]), buried, _floors(convex))
+    whole, parts = _covered(convex, ends, _shifts(convex, ends, faces), grids)
+    _bury(buried, convex, faces, whole[2:], [parts[parts[:, 0] == 2 + side, 1:] for side in range(2)])
+    edges = _exposed(convex, ends, whole[0] | whole[1], parts[parts[:, 0] < 2, 1:])
+    return Seams(*edges, buried, _floors(convex))
 
 
 def _faces_of_edges(convex: Convex) -> NDArray[np.intp]:
@@ -119,46 +117,39 @@ def _shifts(convex: Convex, ends: NDArray[np.float64], faces: NDArray[np.intp]) 
     return np.array([*beyond, *outside])
 
 
-class _Cover(NamedTuple):
-    """Parts of edges that are in other solids, where they are shifted to.
-
-    Attributes:
-        whole: True for edges that are so all along (E,).
-        parts: Stretches of others, in any order.
-    """
-
-    whole: NDArray[np.bool_]
-    parts: dict[int, Stretches]
-
-    def add(self, edge: int, first: float, last: float) -> None:
-        """Add a stretch of an edge."""
-        self.parts[edge] = (*self.parts.get(edge, ()), (first, last))
-
-
 def _covered(
     convex: Convex,
     ends: NDArray[np.float64],
     shifts: NDArray[np.float64],
     grids: Sequence[HeightGrid],
-) -> list[_Cover]:
-    """Parts of each edge that are in other solids where it is shifted in each way, of `shifts` (4, E, 3)."""
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Find what of each edge is in other solids where it is shifted in each way.
+
+    Args:
+        convex: The solids.
+        ends: Ends of the edges (E, 2, 3) [m].
+        shifts: Ways in which they are shifted (4, E, 3) [m].
+        grids: Grids of heights.
+
+    Returns:
+        True for edges that are there all along (4, E), and the way, the edge and the fractions between which
+        it is there for parts of others, in any order (n, 4).
+    """
     widths = np.array([_LEVEL, _LEVEL, _GAP / 2, _GAP / 2])
     starts = np.searchsorted(convex.owners, np.arange(len(convex.planes) + 1))
     whole = np.zeros((len(shifts), len(ends)), dtype=bool)
-    room, count = 4 * len(ends), 0
-    while count == 0 or count > room:
-        room = max(room, count)
-        parts = np.zeros((room, 4))
-        count = max(1, _cover_edges(*convex[:3], convex.soils, ends, starts, shifts, widths, whole, parts))
-    covers = [_Cover(each, {}) for each in whole]
-    for test, edge, first, last in parts[parts[:, 2] < parts[:, 3]].tolist():
-        covers[int(test)].add(int(edge), first, last)
-    for grid in grids:
-        for edge in range(len(ends)):
-            for cover, shift, width in zip(covers, shifts[:, edge], widths.tolist(), strict=True):
-                for one, other in _under(grid, ends[edge] + shift, width):
-                    cover.add(edge, one, other)
-    return covers
+    parts = np.zeros((4 * len(ends), 4))
+    given = *convex[:3], convex.soils, ends, starts, shifts, widths, whole
+    while (count := _cover_edges(*given, parts)) > len(parts):
+        parts = np.zeros((count, 4))
+    under = [
+        (test, edge, *stretch)
+        for grid in grids
+        for edge in range(len(ends))
+        for test, width in enumerate(widths.tolist())
+        for stretch in _under(grid, ends[edge] + shifts[test, edge], width)
+    ]
+    return whole, np.concatenate([parts[:count], np.array(under).reshape(-1, 4)])
 
 
 @compiled
@@ -329,19 +320,32 @@ def _under(grid: HeightGrid, line: NDArray[np.float64], width: float) -> Iterato
             yield (a if one >= 0.0 else turn), (b if other >= 0.0 else turn)
 
 
-def _joined(stretches: Stretches) -> Stretches:
-    """Stretches in order, those that meet as one."""
-    found: list[tuple[float, float]] = []
-    for first, last in sorted(stretches):
-        if found and first <= found[-1][1] + 1e-9:
-            found[-1] = (found[-1][0], max(found[-1][1], last))
+def _joined(parts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Edges and fractions (n, 3) between which they are covered, in order, and those that meet as one."""
+    ordered = parts[np.lexsort(parts.T[::-1])]
+    return ordered[: _join(ordered)]
+
+
+@compiled
+def _join(parts: NDArray[np.float64]) -> int:
+    """Join rows (n, 3) that are in order and meet; their number, the first ones."""
+    count = 0
+    for i in range(len(parts)):
+        edge, first, last = parts[i, 0], parts[i, 1], parts[i, 2]
+        if count > 0 and parts[count - 1, 0] == edge and first <= parts[count - 1, 2] + 1e-9:
+            parts[count - 1, 2] = max(parts[count - 1, 2], last)
         else:
-            found.append((first, last))
-    return tuple(found)
+            parts[count, 0], parts[count, 1], parts[count, 2] = edge, first, last
+            count += 1
+    return count
 
 
 def _bury(
-    buried: NDArray[np.bool_], convex: Convex, faces: NDArray[np.intp], covers: Sequence[_Cover]
+    buried: NDArray[np.bool_],
+    convex: Convex,
+    faces: NDArray[np.intp],
+    whole: NDArray[np.bool_],
+    parts: Sequence[NDArray[np.float64]],
 ) -> None:
     """Mark faces that lie against another solid all along their edges to faces that look up more.
 
@@ -354,10 +358,11 @@ def _bury(
     # Of edges to faces that look up more, and of all edges: is there one, and one that is bare?
     met = np.zeros((2, *buried.shape), dtype=bool)
     bare = np.zeros((2, *buried.shape), dtype=bool)
-    for side, cover in enumerate(covers):
-        open_ = ~cover.whole
-        for edge, stretches in cover.parts.items():
-            open_[edge] &= _is_bare(stretches, lengths[edge])
+    for side in range(2):
+        edges, first, last = _joined(parts[side]).T
+        rows, open_ = edges.astype(np.intp), ~whole[side]
+        # Bare by no more than a gap at either end.
+        open_[rows[np.maximum(first, 1 - last) * lengths[rows] <= _GAP]] = False
         higher = upward[:, 1 - side] > upward[:, side] + _LEVEL
         for k, counts in enumerate((higher, np.ones_like(higher))):
             met[k][convex.owners[counts], faces[counts, side]] = True
@@ -367,32 +372,43 @@ def _bury(
     buried[buried.sum(axis=1) >= convex.faces] = False
 
 
-def _is_bare(stretches: Stretches, length: float) -> bool:
-    """Return whether stretches leave more of an edge of a length [m] bare than a gap at either end."""
-    joined = _joined(stretches)
-    return not (len(joined) == 1 and joined[0][0] * length <= _GAP and (1 - joined[0][1]) * length <= _GAP)
-
-
 def _exposed(
-    convex: Convex, ends: NDArray[np.float64], one: _Cover, other: _Cover
+    convex: Convex, ends: NDArray[np.float64], whole: NDArray[np.bool_], parts: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Ends (e, 6) of the stretches of edges that are not covered, and their owners (e,)."""
-    kept = ~(one.whole | other.whole) | (convex.soils[convex.owners] >= 0)
-    partly = {edge for edge in (*one.parts, *other.parts) if kept[edge]}
-    left = []
-    for edge in sorted(partly):
-        begin, end = ends[edge]
-        joined = _joined((*one.parts.get(edge, ()), *other.parts.get(edge, ())))
-        bounds = np.array([0.0, *(at for each in joined for at in each), 1.0]).reshape(-1, 2)
-        for first, last in bounds[(bounds[:, 1] - bounds[:, 0]) * np.linalg.norm(end - begin) > _BESIDE]:
-            left.append((begin + first * (end - begin), begin + last * (end - begin), edge))
-    kept[list(partly)] = False
-    whole = np.flatnonzero(kept)
-    edges = np.concatenate([ends[whole], np.array([each[:2] for each in left]).reshape(-1, 2, 3)])
-    origins = np.concatenate([whole, np.array([each[2] for each in left], dtype=np.intp)])
-    order = np.argsort(origins, kind="stable")
-    edges, owners = edges[order], convex.owners[origins[order]]
-    return edges.reshape(-1, 6), owners
+    """Find the stretches of edges that are not covered.
+
+    Args:
+        convex: The solids.
+        ends: Ends of the edges (E, 2, 3) [m].
+        whole: True for edges that are covered all along (E,); soil's count as bare.
+        parts: Edges and fractions between which others are covered (n, 3).
+
+    Returns:
+        Ends (e, 6) of the stretches [m], in the order of the edges, and their owners (e,).
+    """
+    kept = ~whole | (convex.soils[convex.owners] >= 0)
+    edges, first, last = _joined(parts[kept[parts[:, 0].astype(np.intp)]]).T
+    rows = edges.astype(np.intp)
+    # What is left before each covered stretch, and behind the last one of an edge.
+    begins = np.flatnonzero(np.diff(rows, prepend=-1))
+    final = np.append(begins[1:], len(rows))[: len(begins)] - 1
+    before = np.append(0.0, last[:-1])[: len(last)]
+    before[begins] = 0.0
+    left = np.concatenate(
+        [np.array([rows, before, first]), np.array([rows[final], last[final], np.ones(len(final))])], axis=1
+    )
+    along = ends[:, 1] - ends[:, 0]
+    lengths = np.linalg.norm(along, axis=1)
+    kept[rows] = False
+    bare = np.flatnonzero(kept)
+    left = left[:, (left[2] - left[1]) * lengths[left[0].astype(np.intp)] > _BESIDE]
+    left = np.concatenate([left, np.array([bare, np.zeros(len(bare)), np.ones(len(bare))])], axis=1)
+    left = left[:, np.lexsort(left[1::-1])]
+    edge, fractions = left[0].astype(np.intp), left[1:].T[..., None]
+    found = ends[edge, None, 0] + fractions * along[edge, None]
+    # Ends of edges that are bare all along are theirs to the bit.
+    found = np.where((left[2] - left[1] == 1.0)[:, None, None], ends[edge], found)
+    return found.reshape(-1, 6), convex.owners[edge]
 
 
 def _floors(convex: Convex) -> NDArray[np.intp]:

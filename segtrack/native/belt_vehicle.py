@@ -15,6 +15,7 @@ from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.memory import BeltMemory, allocate_belt_memory, copy_memory, forget_all
 from segtrack.compliant.reading import GrouserReading
 from segtrack.description import VehicleDescription
+from segtrack.ground.active_contacts import allocate_contacts
 from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, ContactHistory
 from segtrack.ground.pack import Ground
 from segtrack.ground.tuples import Packed, overwrite
@@ -24,7 +25,7 @@ from segtrack.native.kinematics import set_velocity
 from segtrack.native.layout import outer_points
 from segtrack.native.parts import BeltTrack
 from segtrack.native.step import advance
-from segtrack.native.tree import OWN, VehicleState, tree_of_one
+from segtrack.native.tree import OWN, TreeWork, VehicleState, tree_of_one
 from segtrack.native.vehicle import NativeVehicle
 from segtrack.native.vehicles import VehicleArrays, Vehicles
 
@@ -129,7 +130,7 @@ class BeltVehicle(NativeVehicle):
     def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:
         if self._packed is None:
             changing = self.state, self._history, self._memory, self._candidates
-            self._packed = self._pack(*changing, self.done, self._outcome)
+            self._packed = self._pack(*changing, self._work, self.done, self._outcome)
         advance(self._packed, self._grounds, _NO_REPORT, 0, 1, gravity, time_step, count, decay)
 
     def _pack(
@@ -138,10 +139,11 @@ class BeltVehicle(NativeVehicle):
         history: ContactHistory,
         memory: BeltMemory,
         candidates: Candidates,
+        work: TreeWork,
         done: NDArray[np.intp],
         outcome: NDArray[np.intp],
     ) -> Packed:
-        given = self._one, _FIRST, state, history, memory, candidates, self._work, done, outcome
+        given = self._one, _FIRST, state, history, memory, candidates, work, done, outcome
         return Packed.of(Vehicles(*given))
 
     def _allocate_memory(self, places: int) -> BeltMemory:
@@ -181,7 +183,7 @@ class BeltVehicle(NativeVehicle):
         overwrite((*self.state, *self._history, *self._own), (*saved.state, *saved.history, *saved.own))
         places = saved.memory.sections.shape[1]
         if places > self._memory.sections.shape[1]:
-            room = room_of(self._candidates)._replace(sections=places)
+            room = room_of(self._candidates, self._work.contacts)._replace(sections=places)
             self._packed = None
             self._candidates, self._memory = self._allocate(room), self._allocate_memory(places)
         copy_memory(self._memory, saved.memory)
@@ -197,7 +199,8 @@ class BeltVehicle(NativeVehicle):
             room = Room(self._sections, len(self._ground.bounds), len(self._ground.edges), most)
             done, outcome = np.zeros_like(self.done), np.zeros_like(self._outcome)
             changing = self.state.copy(), self._history.copy(), self._allocate_memory(self._sections)
-            self._reading = self._pack(*changing, self._allocate(room), done, outcome)
+            work = self._work._replace(contacts=allocate_contacts(most))
+            self._reading = self._pack(*changing, self._allocate(room), work, done, outcome)
         copied: Any = self._reading.items[0]
         overwrite((*copied.states, *copied.histories), (*self.state, *self._history))
         copy_memory(copied.memories, self._memory)

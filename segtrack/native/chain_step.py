@@ -34,6 +34,7 @@ from segtrack.chain.track_step import (
 )
 from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates
 from segtrack.engine.models import ABSURD_SPEED
+from segtrack.ground.active_contacts import room_for_contacts
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.contact_loads import clear_loads
 from segtrack.ground.kernels import compiled, entry, inlined
@@ -165,7 +166,11 @@ def advance_chains(
             a, b = find_hull_candidates(ground, hull, h, tree, work, margin, near, history)
             solids, edges = max(solids, a), max(edges, b)
         contacts = count_hull_contacts(hull, near)
-        if solids > near.solids.shape[1] or edges > near.edges.shape[1] or contacts > len(near.contacts):
+        if (
+            solids > near.solids.shape[1]
+            or edges > near.edges.shape[1]
+            or contacts > room_for_contacts(work.contacts)
+        ):
             outcome[0], outcome[2], outcome[3], outcome[4] = CROWDED, solids, edges, contacts
             return
         for t in range(len(failures)):
@@ -190,14 +195,14 @@ def advance_chains(
                 continue
             slow_down(state, decay)
             ahead = sub_step * largest_speed(tree, work, vehicle.reach, 0.0, state)
-            near.contact_count[0] = 0
+            work.contacts.used[0] = 0
             add_hull_contacts(
                 ground, hull, tree, work, near, history, report, 0, len(failures), ahead, sub_step
             )
             push = row(state.push, 0)
             if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
                 add_force_at(work, 0, push, row(state.push, 1))
-            solve_step(tree, state, work, near, gravity, sub_step)
+            solve_step(tree, state, work, gravity, sub_step)
             move(tree, state, work, sub_step)
             move_followers(tree, state)
             move_links(tree, state, work)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.candidates import Candidates
 from segtrack.ground.active_contacts import PASSES, TOLERANCE, add_contact_loads, excess_of
 from segtrack.ground.contact_loads import begin_loads
 from segtrack.ground.equations import ROOT, expected_change
@@ -23,7 +22,6 @@ def solve_step(
     tree: TreeArrays,
     state: VehicleState,
     work: TreeWork,
-    candidates: Candidates,
     gravity: Vector,
     step: float,
 ) -> None:
@@ -35,12 +33,10 @@ def solve_step(
     Args:
         tree: The vehicle's.
         state: Its state; forces of servos and drives are written.
-        work: Work arrays with the links in place and `given` loads; the changes are written.
-        candidates: Contacts of the step.
+        work: Work arrays with the links in place, `given` loads and contacts; the changes are written.
         gravity: Gravity in the world [m/s^2].
         step: Duration [s].
     """
-    contacts, count = candidates.contacts, candidates.contact_count[0]
     first = ROOT + len(tree.joint_parents)
     aim_servos(tree, state, work, step)
     _spread_changes(tree, work, state.last_changes)
@@ -49,16 +45,17 @@ def solve_step(
         work.belt_changes[t] = expected_change(state.last_changes[first + t], aim, most)
     for n in range(PASSES):
         begin_loads(work.loads, work.given)
-        add_contact_loads(contacts, count, work.changes, work.turns, work.belt_changes, n, work.loads, step)
+        add_contact_loads(work.contacts, work.changes, work.turns, work.belt_changes, n, work.loads, step)
         gather_equations(tree, state, work, gravity, step)
         add_joint_loads(tree, state, work, step)
         solve_velocities(tree, state, work, step)
-        if count == 0:
+        work.solutions[0] += 1
+        if work.contacts.used[0] == 0:
             break
         _spread_changes(tree, work, work.equations.change)
         for t in range(len(tree.belt_masses)):
             work.belt_changes[t] = work.equations.change[first + t]
-        if excess_of(contacts, count, work.changes, work.turns, work.belt_changes) <= TOLERANCE:
+        if excess_of(work.contacts, work.changes, work.turns, work.belt_changes) <= TOLERANCE:
             break
 
 

@@ -20,6 +20,7 @@ from segtrack.ground.broadphase import (
     forget_edges,
 )
 from segtrack.ground.contact_laws import ContactParameters
+from segtrack.ground.contact_loads import LANES
 from segtrack.ground.implicit_contact import point_load
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
@@ -169,8 +170,8 @@ def find_hulls(
 
 @compiled
 def count_hull_contacts(hull: HullArrays, candidates: Candidates) -> int:
-    """Most contacts that hulls can have with what is near them."""
-    most = 0
+    """Most lanes that contacts of hulls with what is near them can take."""
+    most = (LANES - 1) * len(hull.links)
     for h in range(len(hull.links)):
         part, points = len(candidates.near) + h, hull.point_starts[h + 1] - hull.point_starts[h]
         most += points * min(candidates.solid_counts[part], MAX_SOLIDS_PER_POINT)
@@ -199,8 +200,8 @@ def add_hull_contacts(
         ground: The ground.
         hull: The vehicle's.
         tree: The vehicle's links.
-        work: Work arrays with the links in place.
-        candidates: Candidates of the vehicle, and its contacts.
+        work: Work arrays with the links in place; contacts are written behind those that are there.
+        candidates: Candidates of the vehicle.
         history: Contact memory of the hulls.
         report: Filled with contacts; may have no rows.
         first_row: First row of those of the hulls.
@@ -226,6 +227,7 @@ def add_hull_contacts(
                 history,
                 p,
                 candidates.solids[part],
+                candidates.faces[part],
                 count,
                 NONE,
                 (0.0, 0.0, 0.0),
@@ -240,8 +242,7 @@ def add_hull_contacts(
                 near,
                 step,
                 horizon_of(report, step),
-                candidates.contacts,
-                candidates.contact_count,
+                work.contacts,
                 (link, NONE, lever, (0.0, 0.0, 0.0)),
             )
             if len(report) > 0:
@@ -275,8 +276,7 @@ def add_hull_contacts(
             lever,
             (0.0, 0.0, 0.0),
             history,
-            candidates.contacts,
-            candidates.contact_count,
+            work.contacts,
             link,
             NONE,
             report,

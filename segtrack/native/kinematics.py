@@ -12,7 +12,14 @@ from segtrack.ground.functions import cosine_sine
 from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.vectors import Vector, arm, cross, offset, row, scaled, sum_of, write_rotation
 from segtrack.native.joint_arrays import CARRIES
-from segtrack.native.tree import PRISMATIC, REVOLUTE, TreeArrays, TreeWork, VehicleState
+from segtrack.native.tree import (
+    PRISMATIC,
+    REVOLUTE,
+    TreeArrays,
+    TreeWork,
+    VehicleState,
+    changes_at_rest,
+)
 
 
 @compiled
@@ -193,6 +200,6 @@ def set_velocity(state: VehicleState, work: TreeWork, forward: float) -> None:
         forward: [m/s]
     """
     state.velocity[0] = forward * work.rotations[0, :, 0]
-    for array in (state.angular_velocity, state.joint_speeds, state.last_changes):
-        array[:] = 0.0
+    state.angular_velocity[:] = state.joint_speeds[:] = 0.0
+    state.last_changes[:] = changes_at_rest(state.joint_speeds.shape[1], state.speeds.shape[1])
     state.speeds[:] = state.references[:] = forward

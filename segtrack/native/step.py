@@ -30,6 +30,7 @@ from segtrack.compliant.candidates import (
 )
 from segtrack.compliant.memory import BeltMemory, take_places
 from segtrack.engine.models import ABSURD_SPEED
+from segtrack.ground.active_contacts import room_for_contacts
 from segtrack.ground.broadphase import MAX_EDGES, ContactHistory
 from segtrack.ground.contact_loads import clear_loads
 from segtrack.ground.kernels import compiled, entry, inlined
@@ -142,7 +143,7 @@ def advance_vehicle(
             sections > len(near.near)
             or solids > near.solids.shape[1]
             or edges > near.edges.shape[1]
-            or contacts > len(near.contacts)
+            or contacts > room_for_contacts(work.contacts)
         ):
             outcome[0], outcome[1], outcome[2], outcome[3] = CROWDED, sections, solids, edges
             outcome[4] = contacts
@@ -157,7 +158,7 @@ def advance_vehicle(
             break
         for t in range(len(vehicle.drives)):
             aim_drive(vehicle.drives, state, t, step)
-        solve_step(vehicle.tree, state, work, near, gravity, step)
+        solve_step(vehicle.tree, state, work, gravity, step)
         move(vehicle.tree, state, work, step)
         move_followers(vehicle.tree, state)
         done[i] += 1
@@ -212,7 +213,7 @@ def gather_contacts(
     """Find the contacts of a step, advance them to now, and let the user push."""
     tree, belts = vehicle.tree, vehicle.belts
     clear_loads(work.given)
-    candidates.contact_count[0] = 0
+    work.contacts.used[0] = 0
     for t in range(len(belts.perimeters)):
         if candidates.near_starts[t] == candidates.near_starts[t + 1]:
             continue
@@ -233,6 +234,7 @@ def gather_contacts(
             state.speeds[t],
             candidates,
             memory,
+            work.contacts,
             link,
             report,
             ahead,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.candidates import Candidates
 from segtrack.compliant.memory import BeltMemory
+from segtrack.ground.active_contacts import Contacts, allocate_contacts
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.contact_loads import VehicleLoads, allocate_loads
 from segtrack.ground.equations import ROOT, Equations, allocate_equations
@@ -92,10 +94,12 @@ class TreeWork(NamedTuple):
         given: Loads that do not depend on how the step is solved: the user's push, reactions of chains.
         loads: Loads on links and belts, and what contacts add to the masses.
         section_axes: Axes of a section (3, 3).
+        contacts: Contacts of the step.
         changes: Changes of the velocities of the links' centres in the step, in the world (L, 3) [m/s].
         turns: Changes of the links' angular velocities in the step, in the world (L, 3) [rad/s].
         belt_changes: Changes of the belts' speeds in the step (T,) [m/s].
         equations: Equations of root, joints and belts, in this order.
+        solutions: Number of times that they were solved for the contacts of a step (1,).
     """
 
     rotations: NDArray[np.float64]
@@ -118,14 +122,16 @@ class TreeWork(NamedTuple):
     given: VehicleLoads
     loads: VehicleLoads
     section_axes: NDArray[np.float64]
+    contacts: Contacts
     changes: NDArray[np.float64]
     turns: NDArray[np.float64]
     belt_changes: NDArray[np.float64]
     equations: Equations
+    solutions: NDArray[np.intp]
 
 
-def allocate_tree_work(tree: TreeArrays) -> TreeWork:
-    """Return room for a vehicle."""
+def allocate_tree_work(tree: TreeArrays, contact_lanes: int) -> TreeWork:
+    """Return room for a vehicle whose contacts take so many lanes, see `allocate_contacts`."""
     links, joints, tracks = len(tree.masses), len(tree.joint_parents), len(tree.belt_links)
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(TreeWork._fields, (links, 3))
     shapes |= {"rotations": (links, 3, 3), "section_axes": (3, 3)}
@@ -135,6 +141,7 @@ def allocate_tree_work(tree: TreeArrays) -> TreeWork:
     shapes |= {"belt_origins": (tracks, 3), "belt_rotations": (tracks, 3, 3)}
     room: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()}
     room["given"], room["loads"] = allocate_loads(links, tracks), allocate_loads(links, tracks)
+    room["contacts"], room["solutions"] = allocate_contacts(contact_lanes), np.zeros(1, dtype=np.intp)
     room["equations"] = allocate_equations(ROOT + joints + len(tree.belt_masses))
     return TreeWork(**room)
 
@@ -203,6 +210,11 @@ class VehicleState(NamedTuple):
         return VehicleState(*(array.copy() for array in self))
 
 
+def changes_at_rest(joints: int, belts: int) -> NDArray[np.float64]:
+    """`VehicleState.last_changes` of a vehicle that has rested: no belt's drive was at its limit."""
+    return np.append(np.zeros(ROOT + joints), np.full(belts, math.inf))
+
+
 def allocate_state(vehicles: int, joints: int, belts: int) -> VehicleState:
     """Return N vehicles at the origin, at rest."""
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(VehicleState._fields, (belts,))
@@ -213,6 +225,7 @@ def allocate_state(vehicles: int, joints: int, belts: int) -> VehicleState:
     shapes |= {"pedals": (belts, 3)}
     state = VehicleState(**{name: np.zeros((vehicles, *shape)) for name, shape in shapes.items()})
     state.orientation[:, 3] = 1.0
+    state.last_changes[:] = changes_at_rest(joints, belts)
     state.drive_factors[:] = 1.0
     return state
 
@@ -303,10 +316,9 @@ def candidates_view(candidates: Candidates, i: int) -> Candidates:
         candidates.near[i],
         candidates.near_starts[i],
         candidates.solids[i],
+        candidates.faces[i],
         candidates.solid_counts[i],
         candidates.edges[i],
         candidates.edge_counts[i],
         candidates.near_segments[i],
-        candidates.contacts[i],
-        candidates.contact_count[i],
     )

@@ -18,6 +18,7 @@ from segtrack.engine import ActuatorState, Bodies, FrameMotion, VehicleModel
 from segtrack.engine.models import ABSURD_SPEED
 from segtrack.errors import DivergedError
 from segtrack.geometry.mass import quaternion_of
+from segtrack.ground.active_contacts import allocate_contacts
 from segtrack.ground.broadphase import allocate_contact_history
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.tuples import Packed
@@ -28,10 +29,16 @@ from segtrack.native.joint_arrays import OFFSET, RATIO
 from segtrack.native.kinematics import largest_speed, move_links
 from segtrack.native.parts import NativeFlipper, NativeJoint, NativeTrack
 from segtrack.native.step import CROWDED, NOT_FINITE, TOO_FAST
-from segtrack.native.tree import TreeArrays, VehicleState, allocate_state, allocate_tree_work
+from segtrack.native.tree import (
+    TreeArrays,
+    VehicleState,
+    allocate_state,
+    allocate_tree_work,
+    changes_at_rest,
+)
 
 FIRST_ROOM = 8, 16, 64
-"""Solids and edges near one part, and contacts, that there is room for, at first."""
+"""Solids and edges near one part, and lanes of contacts, that there is room for, at first."""
 NEAR = 0.3
 """Share of sections for which there is room near anything, at first [-]."""
 
@@ -82,8 +89,8 @@ class NativeVehicle(VehicleModel):
         self._view = VehicleState(*(array[0] for array in self.state))
         self._hulls, self._segments, self._sections = len(hull.links), segments, sections
         self._history = allocate_contact_history(len(hull.points), self._hulls * HULL_PARTS, (1,))
-        self._candidates = self._allocate(Room(math.ceil(NEAR * sections), *FIRST_ROOM))
-        self._work = allocate_tree_work(tree)
+        room = Room(math.ceil(NEAR * sections), *FIRST_ROOM)
+        self._candidates, self._work = self._allocate(room), allocate_tree_work(tree, room.contacts)
         self.done, self._outcome = np.zeros(1, dtype=np.intp), np.zeros((1, 5), dtype=np.intp)
         self._ground: Ground = pack_ground(())
         self._grounds = Packed.of(self._ground)
@@ -175,10 +182,10 @@ class NativeVehicle(VehicleModel):
 
     def _make_room(self) -> None:
         """Take lists of candidates that hold what is near now, and some more."""
-        near, wanted = self._candidates, self._outcome[0, 1:].tolist()
-        room = room_of(near)
-        self._packed = None
-        self._candidates = self._allocate(room.grown(Room(*wanted), self._sections))
+        wanted, room = self._outcome[0, 1:].tolist(), room_of(self._candidates, self._work.contacts)
+        room = room.grown(Room(*wanted), self._sections)
+        self._packed, self._candidates = None, self._allocate(room)
+        self._work = self._work._replace(contacts=allocate_contacts(room.contacts))
         self.forget_candidates()
 
     def check_ground(self, ground: Ground) -> None:
@@ -288,7 +295,8 @@ class NativeVehicle(VehicleModel):
         state.orientation[0] = orientation
         state.velocity[:] = state.angular_velocity[:] = 0.0
         state.joint_speeds[:] = state.speeds[:] = state.references[:] = 0.0
-        state.last_changes[:] = state.position[:] = 0.0
+        state.last_changes[:] = changes_at_rest(state.joint_speeds.shape[1], state.speeds.shape[1])
+        state.position[:] = 0.0
         self.place_links()
         state.position[0] = position + np.sum(self._work.rotations[0] * self.tree.centers[0], axis=1)
         self.reset_belts()
