@@ -31,11 +31,11 @@ NO_SLIP = 1.0
 PHASES = 4
 """Number of places of the grousers that loads are taken at."""
 _APART = 0.618
-"""Share of a pitch by which each belt's grousers are ahead of the belt's before: no two are in step."""
+"""Share of a pitch by which each pair of belts is ahead of the pair before: no two are in step."""
 _DEEP = 3e-3
 """Points this far inside of a belt's outline, or above the lowest one, touch no level ground [m]."""
 _BINS = 16
-"""Number of parts of a belt, from rear to front and on each edge, whose loads are summed."""
+"""Number of parts of a belt, from rear to front, on each edge and in the middle, whose loads are summed."""
 _ANGLE = 1e-4
 """Flippers' angles are told apart by this [rad]: that lifts the tip of a long one by what belts sink in."""
 _KNOWN = 4096
@@ -104,10 +104,8 @@ class _Layout:
 
     def __init__(self, vehicle: VehicleDescription) -> None:
         self._vehicle, self._links = vehicle, vehicle_links(vehicle)
-        self._belts = [
-            _BeltPoints(belt, (_APART * i) % 1.0)
-            for i, belt in enumerate(belt_designs(vehicle, self._links.mass, smooth=False))
-        ]
+        belts = belt_designs(vehicle, self._links.mass, smooth=False)
+        self._belts = [_BeltPoints(b, ahead) for b, ahead in zip(belts, _ahead(vehicle), strict=True)]
         tracks = list(vehicle.mounted_tracks())
         ratios = [(1.0, track.spec.contact.lateral_ratio) for track in tracks]
         self._friction = np.array([[track.spec.contact.friction] for track in tracks]) * ratios
@@ -127,21 +125,21 @@ class _Layout:
             runs = np.concatenate([b.runs @ f.rotation.T for f, b in zip(standing, belts, strict=True)])
             loads = _rest(points, np.concatenate([b.stiffness for b in belts]), weight)
             tracks = np.repeat(np.arange(len(belts)), [len(b.points) for b in belts])
-            edges = np.concatenate([b.points[:, 1] > 0 for b in belts])
+            sides = np.concatenate([np.sign(b.points[:, 1]) for b in belts])
             on = loads > 0.0
-            found.append([a[on] for a in (points[:, :2], runs[:, :2], loads, tracks, edges)])
-        points, runs, loads, tracks, edges = (np.concatenate(each) for each in zip(*found, strict=True))
-        return self._summed(points, runs, loads, tracks, edges) if len(loads) else None
+            found.append([a[on] for a in (points[:, :2], runs[:, :2], loads, tracks, sides)])
+        points, runs, loads, tracks, sides = (np.concatenate(each) for each in zip(*found, strict=True))
+        return self._summed(points, runs, loads, tracks, sides) if len(loads) else None
 
     def _summed(
-        self, points: Array, runs: Array, loads: Array, tracks: NDArray[Any], edges: NDArray[Any]
+        self, points: Array, runs: Array, loads: Array, tracks: NDArray[Any], sides: Array
     ) -> PlanarContacts:
         """Contacts of parts of belts, each at the middle of its loads."""
         low, high = points[:, 0].min(), points[:, 0].max()
         part = np.minimum((points[:, 0] - low) / max(high - low, 1e-9) * _BINS, _BINS - 1).astype(int)
-        _, first, part = np.unique(
-            (tracks * _BINS + part) * 2 + edges, return_index=True, return_inverse=True
-        )
+        # Middles of belts count with neither edge, or one would draw them to its side.
+        part = (tracks * _BINS + part) * 3 + 1 + sides.astype(int)
+        _, first, part = np.unique(part, return_index=True, return_inverse=True)
         total = np.asarray(np.bincount(part, loads), dtype=float)
         places, ways = (
             np.stack([np.bincount(part, loads * each) / total for each in values.T], axis=1)
@@ -152,6 +150,21 @@ class _Layout:
         return PlanarContacts(
             places, total, self._friction[own], ways / speeds[:, None], self._speeds[own] * speeds
         )
+
+
+def _ahead(vehicle: VehicleDescription) -> list[float]:
+    """Share of a pitch by which each belt's grousers are ahead, at the first of `PHASES`.
+
+    The belts of a pair, left and right, are half a pitch apart: as an even number of phases goes by, each of
+    the two is where the other was, so that mirrored poses are reckoned alike.
+    """
+    placed = place_tracks(vehicle, {})
+    pairs = list(dict.fromkeys(tuple(np.round(track.frame.origin[[0, 2]], 6)) for track in placed))
+    return [
+        _APART * pairs.index(tuple(np.round(track.frame.origin[[0, 2]], 6)))
+        + 0.5 * (track.mounted.side == "right")
+        for track in placed
+    ]
 
 
 class _Phase:
