@@ -154,6 +154,7 @@ class BulletVehicle(VehicleModel):
         Belts that PyBullet collides count with grousers everywhere. Bullet's own boxes are no measure: a
         link that is turned has the box around its box.
         """
+        require_body(self.physics_client_id, f"measure {self.description.name}", self.body_id)
         parts = []
         for link, frame, corners in shapes_on_links(self.description):
             parts.append((self.link_frame(link) @ frame).points(corners))

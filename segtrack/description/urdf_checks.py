@@ -30,6 +30,14 @@ _NUMBERS = {
     "mesh": {"scale": 3},
 }
 """Count of numbers in an attribute of a tag; it may be left out."""
+_SIZES = {
+    "box": ("size",),
+    "sphere": ("radius",),
+    "cylinder": ("radius", "length"),
+    "capsule": ("radius",),
+    "mesh": ("scale",),
+}
+"""Attributes of a shape without which it has no volume."""
 
 
 def urdf_mistakes(robot: Element, folder: Path, places: Mapping[str, str] | None = None) -> list[str]:
@@ -44,8 +52,8 @@ def urdf_mistakes(robot: Element, folder: Path, places: Mapping[str, str] | None
         return [f"must have the root element <robot>, got <{robot.tag}>"]
     mistakes = [*_names(robot), *_joints(robot)]
     numbers, places = [*_numbers(robot)], places or {}
-    inertias = [] if numbers else [*_inertias(robot, places)]
-    return (mistakes or _tree(robot)) + numbers + inertias + [*_meshes(robot, folder, places)]
+    bodies = [] if numbers else [*_inertias(robot, places), *_thin_shapes(robot, places)]
+    return (mistakes or _tree(robot)) + numbers + bodies + [*_meshes(robot, folder, places)]
 
 
 def link_places(urdf: Path) -> dict[str, str]:
@@ -152,6 +160,20 @@ def _inertias(robot: Element, places: Mapping[str, str]) -> Iterator[str]:
                 f"must have principal moments of inertia that are positive, and none above the sum of the "
                 f"other two, in {_named(link, places)}, got {', '.join(f'{m:.3g}' for m in moments)} kg m^2"
             )
+
+
+def _thin_shapes(robot: Element, places: Mapping[str, str]) -> Iterator[str]:
+    """Shapes that collide, and have no extent along one of their axes."""
+    for link in robot.iterfind("link"):
+        for shape in link.iterfind("collision/geometry/*"):
+            sizes = {key: shape.get(key, "1" if key == "scale" else "0") for key in _SIZES.get(shape.tag, ())}
+            for key, text in sizes.items():
+                # A mirrored mesh has a negative scale.
+                numbers = [abs(x) if key == "scale" else x for x in map(float, text.split())]
+                if min(numbers) <= 0:
+                    what = f"a positive {key}" if key != "scale" else "no scale of 0"
+                    where = _named(link, places)
+                    yield f"must have {what} of each {shape.tag} that collides, got {text} in {where}"
 
 
 def _meshes(robot: Element, folder: Path, places: Mapping[str, str]) -> Iterator[str]:

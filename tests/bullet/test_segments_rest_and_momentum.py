@@ -142,8 +142,9 @@ def test_belts_pitch_a_floating_vehicle_as_native_belts_do(vehicle: str, gear_ra
             robot.set_belt_speed(0.0, 0.0)
             world.run(1.5)
             found.append((pitch, energy))
-            # Of belts of nine links gears take some to slip.
-            assert abs(sum(t.energy for t in robot.tracks.values())) < 3e-3 * energy
+            # Gears between eight links, of `trapezoidal`, take 0.19 % to slip; fewer 0.02 % at most.
+            lost = 2e-3 if vehicle == "trapezoidal" else 5e-4
+            assert abs(sum(t.energy for t in robot.tracks.values())) < lost * energy
             assert abs(robot.state.angular_velocity[1]) < 2e-3 * abs(pitch)
     np.testing.assert_allclose(found[1], found[0], rtol=2e-3)
 

@@ -27,7 +27,10 @@ def frames(position: list[float], velocity: list[float], turning: list[float]) -
 
 
 def test_frames_make_up_for_a_quarter_of_what_they_are_off_within_a_step() -> None:
-    """Half a step behind the engine's; position and orientation, of small angles."""
+    """Half a step behind the engine's; position and orientation, of small angles: 1e-4 and 2e-4 rad.
+
+    Which of two such turns comes first makes half of their product, over which a quarter is made up for.
+    """
     step, spin = 1e-3, [0.1, -0.2, 0.3]
     given = frames([1.0, 2.0, 3.0], [0.5, 0.0, -0.2], spin)
     behind = frames([1.0, 2.0, 3.0], [0.5, 0.0, -0.2], spin)
@@ -40,7 +43,7 @@ def test_frames_make_up_for_a_quarter_of_what_they_are_off_within_a_step() -> No
     own.rotations[0] = turn.rotations[0]
     follow_frames(own, given, step, 0.01)
     np.testing.assert_allclose(own.velocities[0], [0.5, 0.0, -0.2 - 0.25 * 1e-4 / step], atol=1e-9)
-    np.testing.assert_allclose(own.angular_velocities_world[0], [0.1, -0.2 - 0.025, 0.3], atol=1e-5)
+    np.testing.assert_allclose(own.angular_velocities_world[0], [0.1, -0.2 - 0.025, 0.3], atol=3e-6)
     far = frames([1.1, 2.0, 3.0], [0.0] * 3, [0.0] * 3)
     follow_frames(far, given, step, 0.01)
     np.testing.assert_allclose(far.positions, behind.positions, atol=1e-12)

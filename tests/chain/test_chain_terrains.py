@@ -81,16 +81,16 @@ def test_every_kind_that_has_heights_is_below() -> None:
 def test_a_chain_stands_on_ground_of_every_kind(ground: terrain.Terrain) -> None:
     """It is carried, and no shoe is deeper in it than what its contact gives by under the whole weight.
 
-    While it lands it may be twice as deep, as under any load that comes at once.
+    Of the last ground a step lifts the front, and the rear drops by some centimetres onto a half-round.
     """
     with segtrack.World("fast") as world:
         world.add_terrain(ground)
         robot = world.add_vehicle("packbot", track_model="chain")
         carried, deepest = [], robot.mass * GRAVITY / chain_of(robot).design.shoe_contact.stiffness
+        deepest *= 1.1 if isinstance(ground, terrain.Obstacles) else 1.0
         for _ in range(25):
             world.step()
             readings = [track.read_chain() for track in robot.tracks.values()]
             carried.append(sum(reading.ground_force.sum() for reading in readings))
-            assert max(reading.sinkage.max() for reading in readings) < 2 * deepest
-        assert max(reading.sinkage.max() for reading in readings) < deepest
+            assert max(reading.sinkage.max() for reading in readings) < deepest
         assert max(carried) > 0.3 * robot.mass * GRAVITY

@@ -35,6 +35,8 @@ TURNING_JOINT = JOINT.replace("fixed", "continuous")
 TURNING_MAST = ROVER.replace("fixed", "continuous")
 MESH = '<visual><geometry><mesh filename="package://rover/hull.stl"/></geometry></visual>'
 TENSOR = '<mass value="1"/><inertia ixx="{}" ixy="0" ixz="0" iyy="1" iyz="0" izz="{}"/>'
+SOLID = '<link name="mast"><collision><geometry>{}</geometry></collision></link>'
+FLAT_MAST, THIN_MAST = SOLID.format('<box size="1 1 0"/>'), SOLID.format('<cylinder length="1"/>')
 BAD_MAST = (
     "body.urdf must have principal moments of inertia that are positive, and none above the sum of the "
     "other two, in link 'mast' (rover.urdf:4), got {} kg m^2"
@@ -330,6 +332,12 @@ def test_mistakes_in_flippers(tmp_path, changes, message):
             "package://rover/hull.stl", "")), "base_link",
          "body.urdf must name the file of each mesh, got none in a visual of link 'mast' (rover.urdf:4); "
          "remove that visual if it has no shape"),
+        (ROVER.replace('<link name="mast"/>', FLAT_MAST), "base_link",
+         "body.urdf must have a positive size of each box that collides, got 1 1 0 in "
+         "link 'mast' (rover.urdf:4)"),
+        (ROVER.replace('<link name="mast"/>', THIN_MAST), "base_link",
+         "body.urdf must have a positive radius of each cylinder that collides, got 0 in "
+         "link 'mast' (rover.urdf:4)"),
         (ROVER.replace('<link name="mast"/>', '<link name="mast"><inertial><mass value="1"/></inertial>'
                        "</link>"), "base_link", BAD_MAST.format("0, 0, 0")),
         (ROVER.replace('<link name="mast"/>', f'<link name="mast"><inertial>{TENSOR.format(1, 3)}'

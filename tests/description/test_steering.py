@@ -41,6 +41,7 @@ def test_four_wheels_turn_as_their_four_points_say(x: float, y: float, lug: floa
 
 @pytest.mark.parametrize("gauge", [0.3, 0.445, 0.7])
 def test_narrow_belts_turn_as_uniform_pressure_says(gauge: float) -> None:
+    """And a little less: sunk in by 0.03 mm, a belt stands on 2 mm of its arcs, too."""
     data = content("packbot")
     for name, track in data["tracks"].items():
         mount = {"xyz": [0.0, math.copysign(gauge / 2, track["mount"]["xyz"][1]), 0.0]}
@@ -51,7 +52,7 @@ def test_narrow_belts_turn_as_uniform_pressure_says(gauge: float) -> None:
     vehicle = parse_vehicle(data)
     spec = next(vehicle.mounted_tracks()).spec
     expected = uniform_pressure_turning_rate(1.0, gauge, spec.ground_length) * gauge / 2
-    assert SteeringByLoads(vehicle).reckon({}) == pytest.approx(expected, rel=0.01)
+    assert 0.99 * expected < SteeringByLoads(vehicle).reckon({}) < expected
 
 
 def test_friction_across_the_tracks_counts_and_its_level_does_not() -> None:
@@ -67,13 +68,24 @@ def test_friction_across_the_tracks_counts_and_its_level_does_not() -> None:
     assert efficiencies[2] > 1.1 * efficiencies[0]
 
 
-def test_mirrored_poses_of_flippers_are_alike() -> None:
-    """Within what is left open by grousers, of which those of each belt stand elsewhere."""
+@pytest.mark.parametrize("angle", [0.3, 0.7])
+@pytest.mark.parametrize("ends", [("front", "rear"), ("front",), ("rear",)])
+def test_mirrored_poses_of_flippers_are_alike(ends: tuple[str, ...], angle: float) -> None:
     steering = SteeringByLoads(load_vehicle("quince"))
-    left, right = (
-        steering.reckon({f"{end}_{side}": 0.7 for end in ("front", "rear")}) for side in ("left", "right")
-    )
-    assert left == pytest.approx(right, rel=0.04)
+    left, right = (steering.reckon({f"{end}_{side}": angle for end in ends}) for side in ("left", "right"))
+    assert left == pytest.approx(right, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "angle", "simulated"), [("packbot", 0.0, 0.764), ("quince", 1.0, 0.308), ("quince", 0.0, 0.155)]
+)
+def test_it_is_what_compliant_belts_are_simulated_to_turn_by(
+    name: str, angle: float, simulated: float
+) -> None:
+    """By `segtrack reproduce turning --track-model compliant`."""
+    vehicle = load_vehicle(name)
+    reckoned = SteeringByLoads(vehicle).reckon(dict.fromkeys(vehicle.flippers, angle))
+    assert reckoned == pytest.approx(simulated, rel=0.01)
 
 
 def test_a_number_in_the_file_goes_before_what_is_reckoned() -> None:

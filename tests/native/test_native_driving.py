@@ -151,11 +151,14 @@ TURNING = [n for n in segtrack.bundled_vehicles() if segtrack.load_vehicle(n).tr
 @pytest.mark.parametrize("track_model", ["compliant", "surface"])
 @pytest.mark.parametrize("name", some_of(TURNING, "packbot", "quince"))
 def test_turning_does_not_depend_on_the_step(name, track_model):
-    """Within 1 % from 1 to 4 ms, flippers up; Quince without grousers as its loads of each step say.
+    """Within 1 % from 1 to 4 ms, flippers up; Quince without grousers within 1.5 %.
 
-    Those of Quince still stand on their arcs, beside belts that bear the vehicle: statics leave open how
-    much, and steps decide (the rate at 4 ms is 1.3 % above that at 1 ms). Under the loads that it has without
-    grousers, friction says the rate within 0.1 % at every step.
+    Its flippers still stand on their arcs, 5 to 25 um deep: beside a lower run that bears the vehicle, a face
+    on an arc that the belt presses down as it comes around it bears more, and one that it lifts nothing. What
+    damping adds there, and what is expected of the depth at the step's end, follow the belt's speed v as v h
+    (free-body diagram of one face: k (d + h v sin(angle)) + c v sin(angle) upwards), so that flippers bear
+    3.1 % of the weight at 1 and 2 ms and 2.6 % at 4 ms, out at the ends, and the rate is 1.3 % higher. Under
+    the loads of each step friction says the rate within 0.02 %.
     """
     rates = {}
     for step in (1e-3, 2e-3, 4e-3):
@@ -168,10 +171,10 @@ def test_turning_does_not_depend_on_the_step(name, track_model):
         if (name, track_model) == ("quince", "surface"):
             ((_, loads),) = ride.windows(len(ride.loads))
             expected = balance_friction(loads.planar(np.zeros(2)), [0.0, 0.0]).yaw_rate
-            assert rates[step] == pytest.approx(expected, rel=1e-3)
-    if (name, track_model) != ("quince", "surface"):
-        assert rates[2e-3] == pytest.approx(rates[1e-3], rel=0.01)
-        assert rates[4e-3] == pytest.approx(rates[1e-3], rel=0.01)
+            assert rates[step] == pytest.approx(expected, rel=2e-4)
+    within = 0.015 if (name, track_model) == ("quince", "surface") else 0.01
+    assert rates[2e-3] == pytest.approx(rates[1e-3], rel=0.01)
+    assert rates[4e-3] == pytest.approx(rates[1e-3], rel=within)
 
 
 def test_left_and_right_are_mirror_images():

@@ -56,7 +56,12 @@ def find_remedies(
         if not against or not tried or tried[0][0] > _weight(left) - 2.0:
             break
         (weight, edit, left), *others = tried
-        alike = [e.lines for w, e, _ in others if w < weight + _ALIKE and e.lines != edit.lines]
+        # A change with which less can be compared explains less.
+        alike = [
+            e.lines
+            for w, e, found in others
+            if w < weight + _ALIKE and len(found) >= len(left) and e.lines != edit.lines
+        ]
         other = (*best.lines, *alike[0]) if alike else ()
         best = best.and_then(edit)
     remedies = {}
