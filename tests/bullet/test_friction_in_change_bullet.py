@@ -246,7 +246,7 @@ def test_a_braked_belt_does_not_creep_against_its_ground(step, track_model):
 def test_braked_belts_run_as_those_of_the_native_engine(vehicle, step, track_model):
     """Where few grousers stand on the ground, and each that leaves it lets the vehicle slip, too."""
     ways = ways_of(vehicle, track_model, step)
-    np.testing.assert_allclose(ways, ways_of(vehicle, track_model, 0.001, "native"), atol=1e-4)
+    np.testing.assert_allclose(ways, ways_of(vehicle, track_model, 0.001, "native"), rtol=2e-3, atol=1e-4)
 
 
 def test_a_braked_belt_is_saved_and_restored():
