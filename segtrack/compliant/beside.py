@@ -9,8 +9,8 @@ that staggered time (see `chain.advance`). Were the parent frames put where the 
 step's beginning, a contact whose period is below two of the engine's steps would get mean forces of
 the wrong sign. So the frames go on from where they were, with the engine's velocities, and a constant
 velocity besides makes up for `RECOVERY` of what they are off. For a mass on a spring, theta = frequency
-[rad/s] x step, that is stable for all theta with a damping ratio of 0.2, where a fresh start is unstable
-from theta = pi.
+[rad/s] x step, that is stable for all theta with a damping ratio from 0.2 on (contacts have 2 by default),
+where a fresh start at 0.2 is unstable from theta = 3.2.
 
 A sub-step, in order:
 

@@ -209,9 +209,9 @@ def tilt(world, slope_deg):
     world.set_gravity((-G * math.sin(angle), 0.0, -G * math.cos(angle)))
 
 
-def braked(vehicle, track_model, step):
+def braked(vehicle, track_model, step, engine="pybullet"):
     """A vehicle on level ground of friction 0.6, whose drives hold 0.95 of its downhill force at 28 deg."""
-    world, robot = beside(vehicle, track_model, 0.6, step)
+    world, robot = on_ground(vehicle, 0.6, step, engine=engine, track_model=track_model)
     downhill = robot.mass * G * math.sin(math.radians(28.0))
     for track in robot.tracks.values():
         track.scale_drive(0.95 * downhill / len(robot.tracks) / track.spec.drive.stall_force)
@@ -219,21 +219,34 @@ def braked(vehicle, track_model, step):
     return world, robot
 
 
-@pytest.mark.parametrize("track_model", MODELS)
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("vehicle", some_of([name for name in VEHICLES if name != "quince"], "packbot"))
-def test_a_braked_belt_does_not_creep_against_its_ground(vehicle, step, track_model):
-    """From rest down a slope, and on level ground to rest: belts have run as far as the vehicle."""
-    world, robot = braked(vehicle, track_model, step)
+def ways_of(*scene):
+    """Ways of a braked vehicle and of its belts [m], from rest down the slope and on level ground to rest."""
+    world, robot = braked(*scene)
     with world:
-        start, travels = robot.state.position[0], [track.travel for track in robot.tracks.values()]
+        start = np.array([robot.state.position[0], *(track.travel for track in robot.tracks.values())])
         for slope in (28.0, 0.0):
             tilt(world, slope)
             world.run(0.5)
-        way = robot.state.position[0] - start
-        assert way < -0.015 and np.linalg.norm(robot.state.velocity) < 1e-6
-        run = [track.travel - before for track, before in zip(robot.tracks.values(), travels, strict=True)]
-        np.testing.assert_allclose(run, way, atol=2e-5)
+        assert np.linalg.norm(robot.state.velocity) < 1e-6
+        return np.array([robot.state.position[0], *(t.travel for t in robot.tracks.values())]) - start
+
+
+@pytest.mark.parametrize("track_model", MODELS)
+@pytest.mark.parametrize("step", STEPS)
+def test_a_braked_belt_does_not_creep_against_its_ground(step, track_model):
+    way, *run = ways_of("packbot", track_model, step)
+    assert way < -0.015
+    np.testing.assert_allclose(run, way, atol=2e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("track_model", ["compliant", "surface"])
+@pytest.mark.parametrize("step", [0.001, 0.004, 0.01])
+@pytest.mark.parametrize("vehicle", [name for name in VEHICLES if name != "quince"])
+def test_braked_belts_run_as_those_of_the_native_engine(vehicle, step, track_model):
+    """Where few grousers stand on the ground, and each that leaves it lets the vehicle slip, too."""
+    ways = ways_of(vehicle, track_model, step)
+    np.testing.assert_allclose(ways, ways_of(vehicle, track_model, 0.001, "native"), rtol=2e-3, atol=1e-4)
 
 
 def test_a_braked_belt_is_saved_and_restored():
