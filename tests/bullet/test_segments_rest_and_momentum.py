@@ -204,7 +204,7 @@ def test_work_is_booked_once_and_at_the_speed_of_its_step(track_model: str, what
             if is_set and what in ("set_velocity", "both"):
                 robot.set_velocity(1.0)
             if is_set and what in ("place", "both", "restore"):
-                robot.model.place(state.position, state.orientation)
+                robot.reset_base_pose(state.position, state.orientation)
             world.run(world.time_step)
             found.append([track.energy for track in robot.tracks.values()])
     assert min(found[0]) > 0.0
