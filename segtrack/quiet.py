@@ -12,10 +12,12 @@ from contextlib import ExitStack, contextmanager
 
 GREETINGS = re.compile(
     rb"^(?:pybullet build time|argv\[0\]=).*\n?"
+    rb"|^\?\n"
     rb"|b3Warning\[[^]\n]*\]:\nUnexpected collision shape type in [\w:]*?::extractCollisionShapes",
     re.MULTILINE,
 )
-"""Lines left out: that of the import, that of a connection, and the remark on a heightfield's shape."""
+"""Lines left out: that of the import, that of a connection, that on a concave mesh's corners, and the remark
+on a heightfield's shape."""
 
 
 @contextmanager

@@ -34,12 +34,14 @@ class BulletState:
     Attributes:
         state_id: PyBullet's id of its own part.
         steps: Taken until then.
+        duration: Duration of the latest of PyBullet's own steps [s].
         vehicles: State of each vehicle that PyBullet's part lacks.
         bodies: Number of bodies.
     """
 
     state_id: int
     steps: int
+    duration: float
     vehicles: tuple[dict[str, Any], ...]
     bodies: int
 
@@ -103,7 +105,7 @@ class BulletEngine(Engine):
         time_step = configure(self.client, preset, self._given_step)
         if self._steps:
             self._steps, self._earlier = 0, self.time
-        self.preset, self.time_step = preset, time_step
+        self.preset, self.time_step, self._duration = preset, time_step, time_step
         self._check_every = max(1, round(_CHECK_INTERVAL / time_step))
 
     def close(self) -> None:
@@ -170,12 +172,7 @@ class BulletEngine(Engine):
         """
         remaining = math.exp(-damping_rate * self.time_step)
         for _ in range(steps):
-            for vehicle in self._vehicles:
-                vehicle.prepare_step(self.time_step, damping_rate)
-            try:
-                self._step_simulation()
-            except pybullet.error:
-                raise DisconnectedError("step the world") from None
+            self._take_step(damping_rate)
             if damping_rate == 0.0:
                 self._steps += 1
                 if self._steps % self._check_every == 0:
@@ -187,6 +184,27 @@ class BulletEngine(Engine):
                 for vehicle in self._vehicles:
                     vehicle.damp(remaining)
 
+    def _take_step(self, damping_rate: float) -> None:
+        """Take one step, in as many parts as no vehicle passes a surface of triangles in."""
+        longest = min((v.longest_step(self.time_step) for v in self._vehicles), default=math.inf)
+        parts = max(1, math.ceil(self.time_step / longest))
+        self._set_duration(self.time_step / parts)
+        for _ in range(parts):
+            for vehicle in self._vehicles:
+                vehicle.prepare_step(self._duration, damping_rate)
+            try:
+                self._step_simulation()
+            except pybullet.error:
+                raise DisconnectedError("step the world") from None
+
+    def _set_duration(self, duration: float) -> None:
+        """Tell PyBullet the duration of its own steps [s]."""
+        if duration != self._duration:
+            for vehicle in self._vehicles:
+                vehicle.keep_readings()
+            self.client.setPhysicsEngineParameter(fixedTimeStep=duration)
+            self._duration = duration
+
     def save(self) -> BulletState:
         """Save everything that changes, commands included; held until `release`.
 
@@ -195,7 +213,9 @@ class BulletEngine(Engine):
         """
         self._must_be_connected("save the state")
         vehicles = tuple(vehicle.snapshot() for vehicle in self._vehicles)
-        state = BulletState(self.client.saveState(), self._steps, vehicles, self.client.getNumBodies())
+        state = BulletState(
+            self.client.saveState(), self._steps, self._duration, vehicles, self.client.getNumBodies()
+        )
         self.restore(state)
         return state
 
@@ -207,6 +227,7 @@ class BulletEngine(Engine):
             raise InvalidValueError("world", f"of the {state.bodies} bodies that the snapshot has", got)
         for vehicle in self._vehicles:
             vehicle.clear_contact_cache()
+        self._set_duration(state.duration)
         self.client.restoreState(state.state_id)
         self._steps = state.steps
         for vehicle, values in zip(self._vehicles, state.vehicles, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pybullet
@@ -142,6 +142,10 @@ class BulletTrack(TrackModel):
         self._set_motor_command()
         self.belt.set_speed(speed)
 
+    def book(self, reading: BeltReading, taken: float) -> None:
+        """Record travel and work of the latest step, which has taken that long [s]."""
+        self.drive.record_step(self.home_travel + reading.phase, reading.speed, reading.force, taken)
+
     def record_step(self, reading: BeltReading, taken: float, step: float) -> None:
         """Record a step, roll the belt back if due, and send changed motor commands.
 
@@ -151,7 +155,7 @@ class BulletTrack(TrackModel):
             step: Duration of the next step [s].
         """
         self.belt.prepare_step(step)
-        self.drive.record_step(self.home_travel + reading.phase, reading.speed, reading.force, taken)
+        self.book(reading, taken)
         period = self.belt.period
         phase, held = reading.phase, self.held_phase
         if period is not None and abs(phase) > period / 2:
@@ -223,9 +227,9 @@ class BulletFlipper(FlipperModel):
         command: Command of its motor.
     """
 
-    def __init__(self, client: int, body: int, loaded: LoadedFlipper, tracks: Sequence[BulletTrack]) -> None:
-        """Take a loaded joint and the tracks that sit on the flipper."""
-        self._client, self._body, self.joint, self._tracks = client, body, loaded.joint, tracks
+    def __init__(self, client: int, body: int, loaded: LoadedFlipper, moved: Callable[[], None]) -> None:
+        """Take a loaded joint; `moved` is called when it has been placed."""
+        self._client, self._body, self.joint, self._moved = client, body, loaded.joint, moved
         self.name, self.spec = loaded.name, loaded.spec
         self.command = FlipperCommand("angle", 0.0)
 
@@ -250,8 +254,7 @@ class BulletFlipper(FlipperModel):
         """Set the flipper to an angle [rad] within the limits at once, at rest, and hold it there."""
         self.set_angle(angle)
         pybullet.resetJointState(self._body, self.joint, angle, physicsClientId=self._client)
-        for track in self._tracks:
-            track.reset_to_mount()
+        self._moved()
 
     def motor(self, angle: float, step: float) -> MotorAim:
         """Aim of its motor in the next step [s], the flipper at an angle [rad]."""

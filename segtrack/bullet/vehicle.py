@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,10 @@ from segtrack.bullet.frames import (
     vector,
 )
 from segtrack.bullet.joints import Mechanism
-from segtrack.bullet.loader import load
+from segtrack.bullet.loader import load, track_builder
 from segtrack.bullet.loose_bodies import LooseBodyWatch
 from segtrack.bullet.model import BeltReading, Push
+from segtrack.bullet.surface_watch import SurfaceWatch, thinnest_part
 from segtrack.bullet.track import BulletFlipper, BulletTrack
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import Frame
@@ -80,18 +81,25 @@ class BulletVehicle(VehicleModel):
                 client,
                 self.body_id,
                 flipper,
-                [track for track in self.tracks if track.mounted.flipper == flipper.name],
+                partial(
+                    self._reset_belts,
+                    [track for track in self.tracks if track.mounted.flipper == flipper.name],
+                ),
             )
             for flipper in loaded.flippers
         )
-        self._step = 0.0  # Duration of the latest step, or of that which is prepared.
+        # Duration of the latest step, or of that which is prepared; 0 once its work is booked.
+        self._step = 0.0
         self._belts = loaded.belt_group
-        self._restored: list[BeltReading] | None = None
+        self._kept: list[BeltReading] | None = None
         self._force: Push | None = None
         self._watch = LooseBodyWatch(client, self.body_ids, description.name)
+        links_of = track_builder(track_model).track_links
+        thinnest = min(thinnest_part(links_of(track.spec)) for track in description.mounted_tracks())
+        self._surfaces = SurfaceWatch(client, self.body_ids, description.name, thinnest)
         for flipper in self.flippers:
             flipper.place(flippers[flipper.name])
-        self._mechanism = Mechanism(client, loaded, self._reset_belts)
+        self._mechanism = Mechanism(client, loaded, partial(self._reset_belts, self.tracks))
         self.joints = self._mechanism.joints
         motors = {flipper.joint: flipper.motor for flipper in self.flippers}
         self._belts.connect(motors | {joint.joint: joint.motor for joint in self._mechanism.joints})
@@ -172,19 +180,36 @@ class BulletVehicle(VehicleModel):
         """Set the body frame's pose in the world, at rest; joints stay as they are."""
         with connection_required(self.physics_client_id, f"place {self.description.name}", self.body_id):
             place_base(self.physics_client_id, self.body_id, position, orientation)
-        self._reset_belts()
+        self._reset_belts(self.tracks)
 
-    def _reset_belts(self) -> None:
-        for track in self.tracks:
+    def _reset_belts(self, tracks: Sequence[BulletTrack]) -> None:
+        self._book_work()
+        for track in tracks:
             track.reset_to_mount()
+        self._kept = self._read_at_rest()
+
+    def _book_work(self) -> None:
+        """Record the latest step before speeds are set: it has done no work at those."""
+        for track, reading in zip(self.tracks, self._readings(), strict=True):
+            track.book(reading, self._step)
+        self._step = 0.0
+
+    def _read_at_rest(self) -> list[BeltReading]:
+        """The belts after their speeds have been set: no step has led to those, and no force."""
+        return [reading._replace(force=0.0) for reading in self._belts.read()]
+
+    def _readings(self) -> list[BeltReading]:
+        """The belts after the latest step."""
+        return self._belts.read() if self._kept is None else self._kept
 
     def set_velocity(self, forward: float) -> None:
         """Let all its parts move forward along the body's x axis [m/s], belts running so that none slips."""
         axis = self.body_motion().rotation[:, 0]
+        self._book_work()
         move_bodies(self.physics_client_id, self.moving_joints, vector(forward * axis))
         for track in self.tracks:
             track.run_belt(forward)
-        self._restored = self._restored and [r._replace(speed=forward) for r in self._restored]
+        self._kept = self._read_at_rest()
 
     def apply_force(self, force: Sequence[float], point: Sequence[float]) -> None:
         """Apply a force to the body in each step from now on, until it is set again."""
@@ -201,7 +226,24 @@ class BulletVehicle(VehicleModel):
         self.check_speed()
         if self._watch.is_due():
             self.warn_of_loose_bodies()
-        self.prepare_step(step_duration(self.physics_client_id))
+        step = step_duration(self.physics_client_id)
+        self._surfaces.warn(step)
+        self.prepare_step(step)
+
+    def longest_step(self, step: float) -> float:
+        """Longest duration of the next step in which its tracks do not pass ground of triangles [s].
+
+        It is infinite where there is none within reach.
+
+        Args:
+            step: Duration that the step is meant to have [s].
+        """
+        with connection_required(self.physics_client_id, f"step {self.description.name}", self.body_id):
+            return self._surfaces.longest_step(step)
+
+    def keep_readings(self) -> None:
+        """Read the belts before PyBullet is told another duration, by which it divides impulses."""
+        self._kept = self._readings()
 
     def prepare_step(self, step: float, damping_rate: float = 0.0) -> None:
         """Read the belts, roll back those that are due, and command the drives.
@@ -217,8 +259,7 @@ class BulletVehicle(VehicleModel):
         self._guard.is_prepared = True
         # Called each step: a plain `try` is a microsecond cheaper than `connection_required`.
         try:
-            readings = self._restored if self._restored is not None else self._belts.read()
-            self._restored = None
+            readings, self._kept = self._readings(), None
             taken, self._step = self._step, step
             self._mechanism.apply(step)
             for track, reading in zip(self.tracks, readings, strict=True):
@@ -300,7 +341,7 @@ class BulletVehicle(VehicleModel):
     def snapshot(self) -> dict[str, Any]:
         """Return the state that PyBullet's own saved state lacks: commands, travel and work."""
         with connection_required(self.physics_client_id, f"save {self.description.name}", self.body_id):
-            readings = self._restored if self._restored is not None else self._belts.read()
+            readings = self._readings()
         return {
             "readings": readings,
             "step": self._step,
@@ -314,7 +355,7 @@ class BulletVehicle(VehicleModel):
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go back to a snapshot, together with PyBullet's own state."""
         # PyBullet's saved state lacks the motors' forces of the last step.
-        self._restored, self._force = snapshot["readings"], snapshot["force"]
+        self._kept, self._force = snapshot["readings"], snapshot["force"]
         self._step = snapshot["step"]
         for track, values in zip(self.tracks, snapshot["tracks"], strict=True):
             track.restore(values)

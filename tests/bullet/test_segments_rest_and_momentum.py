@@ -12,8 +12,10 @@ from quick import some_of
 from scenes import GRAVITY, on_plane, tilt, vary
 
 import segtrack
+from segtrack import terrain
 from segtrack.bullet.belts.segment_masses import lay_out_masses, moving_mass, slider_groups, spin_momentum
 from segtrack.description import bundled_vehicles, load_vehicle
+from segtrack.experiments.variants import without_segment
 from segtrack.geometry.path import tangent_of
 
 STEPS = [0.001, 0.002, 0.005]
@@ -108,7 +110,7 @@ def test_masses_of_links_are_one_belts(spec, smooth: bool) -> None:
     """
     spec = spec.model_copy(update={"grousers": None}) if smooth else spec
     height = spec.grousers.height if spec.grousers else 0.0
-    links = lay_out_masses(spec, spec.segment_links())
+    links = lay_out_masses(spec)
     assert sum(map(moving_mass, links)) == pytest.approx(spec.moving_mass)
     if len(spec.belt_path.segments) > 1:
         assert sum(map(spin_momentum, links)) == pytest.approx(spec.spin_momentum)
@@ -147,6 +149,67 @@ def test_belts_pitch_a_floating_vehicle_as_native_belts_do(vehicle: str, gear_ra
             assert abs(sum(t.energy for t in robot.tracks.values())) < lost * energy
             assert abs(robot.state.angular_velocity[1]) < 2e-3 * abs(pitch)
     np.testing.assert_allclose(found[1], found[0], rtol=2e-3)
+
+
+@pytest.mark.parametrize("segment", [None, "line_2", "arc_3"])
+@pytest.mark.parametrize("vehicle", some_of(DRIVEN, "packbot", "tapered"))
+def test_omitted_segments_leave_a_belts_masses(vehicle: str, segment: str | None) -> None:
+    """Nothing touches them: angular momentum, and weight that drives no belt, are the whole belt's."""
+    description = segtrack.load_vehicle(vehicle)
+    for spec in description.tracks.values():
+        links = lay_out_masses(spec.model_copy(update={"omit_segments": (segment,) if segment else ()}))
+        assert sum(map(spin_momentum, links)) == pytest.approx(spec.spin_momentum)
+        along = sum(
+            (link.mass * link.ratio * tangent_of(link.heading) for link in links if link.joint == "slider"),
+            np.zeros(2),
+        )
+        assert np.hypot(*along) < 1e-9 * spec.moving_mass
+        assert [link.name for link in links if not link.shapes and link.name == segment] == [segment] * bool(
+            segment
+        )
+
+
+@pytest.mark.parametrize("vehicle", some_of(["packbot", "maxxii", "tapered"], "packbot"))
+def test_a_track_without_its_upper_line_pitches_the_vehicle_as_a_whole_one(vehicle: str) -> None:
+    found = []
+    description = segtrack.load_vehicle(vehicle)
+    for body in (description, without_segment(description, "line_2")):
+        with segtrack.World(engine="pybullet") as world:
+            robot = world.add_vehicle(body, track_model="segments", position=(0, 0, 5))
+            world.set_gravity((0, 0, 0))
+            robot.set_belt_speed(0.4, 0.4)
+            world.run(1.0)
+            found.append(
+                (robot.state.angular_velocity[1], *(track.energy for track in robot.tracks.values()))
+            )
+    np.testing.assert_allclose(found[1], found[0], rtol=2e-3)
+
+
+@pytest.mark.parametrize("track_model", ["segments", "smooth", "wheels:4", "compliant", "chain"])
+@pytest.mark.parametrize("what", ["place", "set_velocity", "both", "restore"])
+def test_work_is_booked_once_and_at_the_speed_of_its_step(track_model: str, what: str) -> None:
+    """A velocity or place that is set between two steps is no work of the drive."""
+    found = []
+    for is_set in (False, True):
+        with segtrack.World("exact", engine="pybullet") as world:
+            world.add_terrain(terrain.Plane())
+            robot = world.add_vehicle("packbot", track_model=track_model)
+            world.run(0.2)
+            robot.set_belt_speed(0.3, 0.2)
+            world.run(0.05)
+            if is_set and what == "restore":
+                snapshot = world.save()
+                world.run(0.03)
+                world.restore(snapshot)
+            state = robot.state
+            if is_set and what in ("set_velocity", "both"):
+                robot.set_velocity(1.0)
+            if is_set and what in ("place", "both", "restore"):
+                robot.reset_base_pose(state.position, state.orientation)
+            world.run(world.time_step)
+            found.append([track.energy for track in robot.tracks.values()])
+    assert min(found[0]) > 0.0
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("time_step", some_of(STEPS, 0.005))

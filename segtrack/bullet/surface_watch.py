@@ -1,0 +1,121 @@
+"""Ground of triangles in PyBullet: heightfields and concave meshes, which a fast vehicle may pass.
+
+A triangle has no inside. Bullet pushes a part out on the side to which it is nearer, so that a part which has
+come in by more than half of its thickness within one step is drawn through: a grouser of 8 mm that falls at
+2.4 m/s moves by 12 mm in 5 ms, and its vehicle hangs in the ground, held from both sides. Boxes, hulls and
+planes push out of themselves at any depth.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pybullet
+
+from segtrack.geometry.links import SegmentLink
+from segtrack.geometry.solids import Placed
+from segtrack.quiet import without_greetings
+
+_DEEPEST = 0.5
+"""Part of the thickness of the thinnest part by which it may move in a step [-]."""
+
+
+def thinnest_part(links: Iterable[SegmentLink]) -> float:
+    """Height above the belt, or below its outer face, of the thinnest shape of links [m].
+
+    It is infinite without shapes.
+    """
+    outlines = (Placed(shape.solid).outline for link in links for shape in link.shapes)
+    return min((float(np.ptp(outline[:, 1])) for outline in outlines), default=math.inf)
+
+
+class SurfaceWatch:
+    """A watch for steps in which a vehicle would pass ground of triangles."""
+
+    def __init__(self, client: int, own: Sequence[int], name: str, thinnest: float) -> None:
+        """Watch a vehicle that has just been loaded.
+
+        Args:
+            client: PyBullet's id of the client.
+            own: PyBullet's ids of the vehicle's bodies, its own multibody first.
+            name: The vehicle's, for messages.
+            thinnest: Thickness of the thinnest part that touches the ground [m].
+        """
+        self._client, self._body, self._own, self._name = client, own[0], frozenset(own), name
+        self._most = _DEEPEST * thinnest
+        self._surfaces: dict[int, bool] = {}
+        self._is_warned = False
+        low, high = self._bounds()
+        center, _ = pybullet.getBasePositionAndOrientation(self._body, physicsClientId=client)
+        self._radius = float(np.linalg.norm(np.maximum(high - center, center - low)))
+
+    def longest_step(self, step: float) -> float:
+        """Longest duration of the next step in which no part passes a surface [s].
+
+        It is infinite where none is within reach.
+
+        Args:
+            step: Duration that the step is meant to have [s].
+        """
+        velocity, spin = pybullet.getBaseVelocity(self._body, physicsClientId=self._client)
+        speed = math.hypot(*velocity) + math.hypot(*spin) * self._radius
+        way = speed * step
+        if not self._most < way < math.inf:
+            return math.inf
+        low, high = self._bounds()
+        near = pybullet.getOverlappingObjects(
+            (low - way).tolist(), (high + way).tolist(), physicsClientId=self._client
+        )
+        found = any(self._is_surface(body) for body, _ in near or () if body not in self._own)
+        return self._most / speed if found else math.inf
+
+    def warn(self, step: float) -> None:
+        """Warn, once an approach, of a step [s] that is too long."""
+        longest = self.longest_step(step)
+        if longest < step and not self._is_warned:
+            logging.getLogger("segtrack").warning(
+                "segtrack: %s comes upon a heightfield or concave mesh so fast that its tracks may pass "
+                "through: the longest step that they do not is %.2g s, this one is %.2g s",
+                self._name,
+                longest,
+                step,
+            )
+        self._is_warned = longest < step
+
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Smallest and largest corner of the box around all links of its own multibody, in the world [m]."""
+        count = pybullet.getNumJoints(self._body, physicsClientId=self._client)
+        boxes = np.array(
+            [pybullet.getAABB(self._body, k, physicsClientId=self._client) for k in range(-1, count)]
+        )
+        return boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
+
+    def _is_surface(self, body: int) -> bool:
+        """True for a body that has a heightfield or a concave mesh."""
+        if body not in self._surfaces:
+            links = range(-1, pybullet.getNumJoints(body, physicsClientId=self._client))
+            with without_greetings():  # PyBullet's remarks that it lists no heightfield, and no corners.
+                self._surfaces[body] = any(self._has_surface(body, link) for link in links)
+        return self._surfaces[body]
+
+    def _has_surface(self, body: int, link: int) -> bool:
+        """True for a link of which PyBullet lists no shape, or a mesh of which it lists no corners.
+
+        A link without shape has no extent.
+        """
+        client = self._client
+        low, high = pybullet.getAABB(body, link, physicsClientId=client)
+        if low == high:
+            return False
+        try:
+            shapes = pybullet.getCollisionShapeData(body, link, physicsClientId=client)
+        except pybullet.error:  # A body made with useMaximalCoordinates, such as our solids.
+            return False
+        meshes = [index for index, shape in enumerate(shapes) if shape[2] == pybullet.GEOM_MESH]
+        return not shapes or any(
+            not pybullet.getMeshData(body, link, collisionShapeIndex=index, physicsClientId=client)[0]
+            for index in meshes
+        )

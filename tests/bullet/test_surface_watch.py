@@ -1,0 +1,119 @@
+"""Vehicles that fall on heightfields and concave meshes in PyBullet, against the same on a plane."""
+
+from __future__ import annotations
+
+import logging
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from quick import some_of
+
+import segtrack
+from segtrack import terrain
+
+SPACING = 0.2
+POINTS = 61
+# Without those that cannot move, or whose belts straight segments cannot form.
+DRIVEN = [
+    name
+    for name in segtrack.bundled_vehicles()
+    if name not in ("conveyor", "lugged_wheel", "okada_example", "m113", "m113_rear_drive")
+]
+
+
+def flat_mesh(folder: Path) -> terrain.Mesh:
+    """The level ground of the heightfield, as a mesh."""
+    half = (POINTS - 1) * SPACING / 2
+    corners = [(x, y) for x in (-half, half) for y in (-half, half)]
+    lines = [f"v {x} {y} 0" for x, y in corners] + ["f 1 3 2", "f 2 3 4"]
+    (folder / "flat.obj").write_text("\n".join(lines) + "\n")
+    return terrain.Mesh(file=folder / "flat.obj")
+
+
+def ground(kind: str, folder: Path) -> terrain.Terrain:
+    if kind == "mesh":
+        return flat_mesh(folder)
+    if kind == "heightfield":
+        return terrain.Heightfield(heights=np.zeros((POINTS, POINTS)), spacing=SPACING)
+    return terrain.Plane()
+
+
+def drop(vehicle: str, where: terrain.Terrain, height: float, time_step: float) -> tuple[float, float]:
+    """Let a vehicle fall, and drive it for a second.
+
+    Returns the distance that it drives, and the deepest of its tips [m].
+    """
+    with segtrack.World("fast", engine="pybullet", time_step=time_step) as world:
+        world.add_terrain(where)
+        start = segtrack.load_vehicle(vehicle)
+        with segtrack.World(engine="native") as level:
+            level.add_terrain(terrain.Plane())
+            stands = level.add_vehicle(start).state.position[2]
+        robot = world.add_vehicle(start, track_model="segments", position=(0.0, 0.0, stands + height))
+        world.run(math.sqrt(2 * height / 9.81) + 1.0)
+        speed = min(0.3, *(track.spec.drive.top_speed for track in robot.tracks.values()))
+        robot.set_belt_speed(speed, speed)
+        before = robot.state.position[0]
+        world.run(1.0)
+        contacts = world.client.getContactPoints(bodyA=robot.model.body_id)
+        return robot.state.position[0] - before, min(contact[8] for contact in contacts)
+
+
+@pytest.mark.parametrize("time_step", some_of([0.001, 0.002, 0.004, 0.005], 0.005))
+@pytest.mark.parametrize("height", some_of([0.32, 0.34, 1.0], 0.32))
+@pytest.mark.parametrize("kind", ["heightfield", "mesh"])
+@pytest.mark.parametrize("vehicle", some_of(DRIVEN, "packbot"))
+def test_a_vehicle_that_fell_drives_as_on_a_plane(
+    vehicle: str, kind: str, height: float, time_step: float, tmp_path: Path
+) -> None:
+    distance, _ = drop(vehicle, ground("plane", tmp_path), height, time_step)
+    found, deepest = drop(vehicle, ground(kind, tmp_path), height, time_step)
+    assert found == pytest.approx(distance, rel=0.02)
+    assert deepest > -3e-4
+
+
+def test_a_fall_in_parts_is_repeated_after_a_restore_to_the_bit(tmp_path: Path) -> None:
+    with segtrack.World("fast", engine="pybullet") as world:
+        world.add_terrain(ground("heightfield", tmp_path))
+        robot = world.add_vehicle("packbot", track_model="segments", position=(0.0, 0.0, 0.4))
+        world.run(0.25)  # The last step was taken in parts.
+        snapshot = world.save()
+        ends = []
+        for _ in range(2):
+            world.run(0.3)
+            ends.append((robot.state.position, [track.energy for track in robot.tracks.values()]))
+            world.restore(snapshot)
+        assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("kind", ["heightfield", "mesh"])
+def test_somebody_elses_loop_is_told_the_longest_step_that_does_not_pass(
+    kind: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with segtrack.World("fast", engine="pybullet") as world:  # Its ground alone.
+        world.add_terrain(ground(kind, tmp_path))
+        client = world.client
+        client.createMultiBody(baseMass=0.0)  # A body without shape is no ground.
+        robot = segtrack.attach(client, "packbot", track_model="segments", position=(0.0, 0.0, 0.39))
+        with caplog.at_level(logging.WARNING, logger="segtrack"):
+            for _ in range(100):
+                robot.before_step()
+                client.stepSimulation()
+        told = [record for record in caplog.records if "heightfield or concave mesh" in record.message]
+        assert len(told) == 1
+        longest = told[0].args[1]
+        # It falls by 0.3 m; half of its grousers' 8 mm.
+        assert longest == pytest.approx(0.004 / math.sqrt(2 * 9.81 * 0.3), rel=0.1)
+
+
+def test_a_plane_is_not_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    with segtrack.World("fast", engine="pybullet") as world:
+        world.add_terrain(terrain.Plane())
+        robot = segtrack.attach(world.client, "packbot", track_model="segments", position=(0.0, 0.0, 0.39))
+        with caplog.at_level(logging.WARNING, logger="segtrack"):
+            for _ in range(100):
+                robot.before_step()
+                world.client.stepSimulation()
+        assert not caplog.records
