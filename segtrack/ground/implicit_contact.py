@@ -97,7 +97,8 @@ def rigid_contact(
         part: Link and belt, see `write_contact`.
 
     Returns:
-        Shear displacement now [m], force along the surface [N], and normal force now [N].
+        Shear displacement now [m], force along the surface [N], nothing where that is predicted, and normal
+        force now [N].
     """
     still = (0.0, 0.0, 0.0)
     rebound = rebound_speed(law, known, rising)
@@ -118,7 +119,8 @@ def rigid_contact(
         (friction if rebound < 0.0 else 0.0, 0.0, limit),
         (still, 0.0),
     )
-    return moved, scaled(holding, friction_cut(holding, across, less, limit)), now
+    along = scaled(holding, friction_cut(holding, across, less, limit)) if horizon == 0.0 else still
+    return moved, along, now
 
 
 @inlined

@@ -172,6 +172,11 @@ class NativeVehicle(VehicleModel):
         belts = [track.name for track in self.description.mounted_tracks()]
         return what_diverged_natively(self._view, joints, belts, self._reach)
 
+    @property
+    def solutions(self) -> int:
+        """Times that the equations of its steps, or sub-steps, were solved so far."""
+        return int(self._work.solutions[0])
+
     @abstractmethod
     def _take_steps(self, gravity: Vector, time_step: float, count: int, decay: float) -> None:
         """Take steps until `count` have been taken, or the outcome says why not; see `advance`."""

@@ -57,11 +57,13 @@ class SpeedTable:
 
     Attributes:
         factors: Factors, by scene, then by racer (rounds,).
+        solutions: Times that the native engine solved a step on average, by scene, then by racer.
         python_fraction: Fraction of a control step of 20 ms of the native engine, turning Quince, that
             is Python and not its kernel; median over the rounds. None if it was not run.
     """
 
     factors: dict[str, dict[str, tuple[float, ...]]]
+    solutions: dict[str, dict[str, float]]
     python_fraction: float | None
 
     def median(self, scene: str, racer: str) -> float:
@@ -86,6 +88,7 @@ class SpeedTable:
                         "over_segments": self.ratio(scene, racer),
                         "over_published_segments": self.ratio(scene, racer, PUBLISHED),
                         "over_compliant": self.ratio(scene, racer, "compliant"),
+                        "solutions_per_step": self.solutions[scene].get(racer),
                         "rounds": list(rounds),
                     }
                     for racer, rounds in racers.items()
@@ -119,21 +122,27 @@ def measure_speed(
     for racer in racers if rounds > 0 else ():  # Kernels are compiled at their first call.
         _race("turn", racer, CONTROL_STEP)
     times = take_turns(contenders, rounds, on_done)
-    fractions = [1 - kernel / elapsed for elapsed, kernel in times.get(("turn", "compliant"), ())]
+    fractions = [1 - kernel / elapsed for elapsed, kernel, _ in times.get(("turn", "compliant"), ())]
+    native = [racer for racer in racers if RACERS[racer][0] == "native"]
     return SpeedTable(
         {
             scene: {
-                racer: tuple(seconds[scene] / elapsed for elapsed, _ in times[scene, racer])
+                racer: tuple(seconds[scene] / elapsed for elapsed, _, _ in times[scene, racer])
                 for racer in racers
             }
             for scene in SCENES
         },
+        # Each round is the same motion.
+        {scene: {racer: times[scene, racer][0][2] for racer in native} for scene in SCENES},
         statistics.median(fractions) if fractions else None,
     )
 
 
-def _race(scene: str, racer: str, seconds: float) -> tuple[float, float]:
-    """Return the wall time of a simulated duration, and the native kernel's part of it [s]."""
+def _race(scene: str, racer: str, seconds: float) -> tuple[float, float, float]:
+    """Return the wall time of a simulated duration, the native kernel's part of it [s], and solutions a step.
+
+    There are none in PyBullet.
+    """
     engine, track_model, time_step = RACERS[racer]
     vehicle = load_vehicle(VEHICLE)
     with (
@@ -148,11 +157,15 @@ def _race(scene: str, racer: str, seconds: float) -> tuple[float, float]:
         speed = 0.1 if scene == "climb" else 0.2
         robot.set_belt_speed(left=speed if scene == "climb" else -speed, right=speed)
         world.run(1.0 if scene == "climb" else 0.3)
+        model: Any = robot.model
+        before = model.solutions if engine == "native" else 0
         with _kernel_time() as spent:
             began = time.perf_counter()
             for _ in range(round(seconds / CONTROL_STEP)):
                 world.run(CONTROL_STEP)
-            return time.perf_counter() - began, spent[0]
+            elapsed = time.perf_counter() - began
+        solved = model.solutions - before if engine == "native" else 0
+        return elapsed, spent[0], solved * time_step / seconds
 
 
 def _set_out(world: World, scene: str, track_model: str, vehicle: VehicleDescription) -> Robot:
@@ -197,7 +210,8 @@ def run(session: Session, rounds: Rounds = ROUNDS) -> Outcome:
 def speed_table(result: SpeedTable) -> Table:
     """Return real-time factors on the step and turning, and their ratios over segments."""
     title = "Quince, one core: real-time factor"
-    headers = ("scene", "track model", "step [ms]", "median", "slowest", "over segments", "as published")
+    ratio_headers = "over segments", "as published"
+    headers = ("scene", "track model", "step [ms]", "median", "slowest", *ratio_headers, "solutions a step")
     table = Table(*headers, title=title)
     for scene, racers in result.factors.items():
         for racer, rounds in racers.items():
@@ -209,11 +223,12 @@ def speed_table(result: SpeedTable) -> Table:
                 f"{result.median(scene, racer):.2f}",
                 f"{min(rounds):.2f}",
                 *("" if ratio is None else f"{ratio:.1f}" for ratio in ratios),
+                f"{result.solutions[scene][racer]:.2f}" if racer in result.solutions[scene] else "",
             )
         table.add_section()
     if result.python_fraction is not None:
         python = f"{result.python_fraction:.1%} Python"
-        table.add_row("20 ms of the native engine", "compliant", "1", python, "", "", "")
+        table.add_row("20 ms of the native engine", "compliant", "1", python, "", "", "", "")
     return table
 
 

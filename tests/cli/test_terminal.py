@@ -54,8 +54,13 @@ def speed():
     factors = {
         scene: dict.fromkeys(("segments", "compliant", "surface"), (209.2,)) for scene in ("climb", "turn")
     }
+    solutions = dict.fromkeys(factors, {"compliant": 1.25})
     result = SimpleNamespace(
-        factors=factors, median=lambda *_: 209.2, ratio=lambda *_: 83.1, python_fraction=0.05
+        factors=factors,
+        median=lambda *_: 209.2,
+        ratio=lambda *_: 83.1,
+        solutions=solutions,
+        python_fraction=0.05,
     )
     return speed_table(result)
 

@@ -147,6 +147,12 @@ def test_speed_is_measured_in_turns_and_related_to_segments() -> None:
             assert model["over_segments"] == pytest.approx(ratio)
             ratio = model["real_time_factor"] / models["segments as published"]["real_time_factor"]
             assert model["over_published_segments"] == pytest.approx(ratio)
+        solutions = {name: row["solutions_per_step"] for name, row in models.items()}
+        for name, number in solutions.items():
+            if name in ("compliant", "compliant, 4 ms", "compliant with an arm", "surface"):
+                assert 1.0 <= number <= 16.0
+            else:
+                assert number is None
     assert 0.0 < table.python_fraction < 1.0
 
 

@@ -9,10 +9,12 @@ from scipy.spatial.transform import Rotation
 
 from segtrack import terrain
 from segtrack.ground.broadphase import (
+    ALL_FACES,
     MAX_EDGES,
     NONE,
     allocate_contact_history,
     box_in_world,
+    faces_near,
     find_edge_slot,
     find_slot,
     forget_contacts,
@@ -22,6 +24,7 @@ from segtrack.ground.broadphase import (
     list_candidates,
     take_edge_over,
 )
+from segtrack.ground.implicit_contact import nearest_face
 from segtrack.ground.pack import RIGID, pack_ground
 from segtrack.terrain.soil import find_soil
 
@@ -49,6 +52,31 @@ BLOCKS = terrain.Boxes(
         for k in range(3)
     )
 )
+
+
+def test_the_nearest_face_of_a_solid_is_among_those_chosen_for_a_box_around_the_point():
+    """Depth, and normal where there is one, are those of a search among all faces, to the bit."""
+    ground = pack_ground([BLOCKS, terrain.Ramp(slope=0.3, length=1.0, distance=0.2), terrain.Plane()])
+    left_out = 0
+    for center in RNG.uniform((-0.5, -0.5, -0.1), (1.5, 1.0, 0.5), (200, 3)):
+        low, high = center - 0.03, center + 0.03
+        for solid, faces in enumerate(ground.faces.tolist()):
+            chosen = faces_near(ground, solid, tuple(low), tuple(high))
+            left_out += chosen != 2**faces - 1
+            for point in [*RNG.uniform(low, high, (10, 3)), low, high]:
+                found = [
+                    nearest_face(ground.planes, faces, each, solid, tuple(point), 0.002)
+                    for each in (chosen, ALL_FACES)
+                ]
+                assert found[0][0] == found[1][0]
+                assert found[0] == found[1] or found[0][0] == -math.inf
+    assert left_out > 1000
+
+
+def test_all_faces_count_of_a_solid_with_many():
+    ground = pack_ground([terrain.HalfRound(radius=0.1, distance=0.5)])
+    assert ground.faces[1] > 31
+    assert faces_near(ground, 1, (0.4, 0.0, 0.0), (0.5, 0.1, 0.1)) == ALL_FACES
 
 
 @pytest.mark.parametrize("room", [0, 2, 200])

@@ -23,6 +23,7 @@ from quick import some_of
 
 from segtrack import terrain
 from segtrack.ground import active_contacts as contacts
+from segtrack.ground.contact_loads import LANES
 
 COMPLIANT = some_of(DRIVEN, "packbot", "quince")
 STEPS = some_of([0.001, 0.002, 0.004], 0.004)
@@ -77,8 +78,10 @@ def forces_as_solved(robot, step):
     Anew from what the step's contacts hold, by the formulas at the head of `active_contacts`.
     """
     model = robot.model
-    rows = model._candidates.contacts[0, : model._candidates.contact_count[0, 0]]
-    work, link, belt = model._work, rows[:, 0].astype(int), rows[:, 1].astype(int)
+    work, lanes = model._work, model._work.contacts.used[0]
+    blocks = work.contacts.blocks.reshape(-1, contacts.WIDTH, LANES)
+    rows = blocks.transpose(0, 2, 1).reshape(-1, contacts.WIDTH)[:lanes]
+    link, belt = work.contacts.parts.repeat(LANES, axis=0)[:lanes].T
     lever, normal = rows[:, contacts.LEVER :][:, :3], rows[:, contacts.NORMAL :][:, :3]
     change = work.changes[link] + np.cross(work.turns[link], lever)
     change += (

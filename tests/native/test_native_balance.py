@@ -27,9 +27,9 @@ from segtrack.description import load_vehicle
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.placement import vehicle_links
 from segtrack.ground import active_contacts, implicit_contact
-from segtrack.ground.active_contacts import add_contact_loads, write_contact
+from segtrack.ground.active_contacts import add_contact_loads, allocate_contacts, write_contact
 from segtrack.ground.broadphase import MAX_EDGES
-from segtrack.ground.contact_loads import add_contact, allocate_loads
+from segtrack.ground.contact_loads import add_in_lane, allocate_loads
 from segtrack.ground.kernels import Kernel
 from segtrack.ground.pack import pack_ground
 from segtrack.native import chain_step
@@ -73,13 +73,15 @@ def recorded() -> Iterator[list[list[np.ndarray]]]:
             waiting.clear()
             report_contact(rows, index, place, force, push, along, velocity, *rest)
 
-        def add(loads, link, lever, force, added):
+        def add(sums, lane, lever, along, force, added):
             xx, yy, zz, xy, yz, zx = added
-            next(added_up).extend([np.array(force), np.array([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]])])
-            add_contact(loads, link, lever, force, added)
+            if any(lever):  # Lanes without a contact have none.
+                mass = np.array([[xx, xy, zx], [xy, yy, yz], [zx, yz, zz]])
+                next(added_up).extend([np.array(force), mass])
+            add_in_lane(sums, lane, lever, along, force, added)
 
         patch.setattr(implicit_contact, "write_contact", write)
-        patch.setattr(active_contacts, "add_contact", add)
+        patch.setattr(active_contacts, "add_in_lane", add)
         for module in (belt_contact, edge_contact):
             patch.setattr(module, "report_contact", report)
         yield seen
@@ -122,7 +124,8 @@ class BeltOnGround:
         """
         sections, points = len(self.belts.kinds), self.belts.points.shape[1]
         report = np.zeros((now * sections * (points + 2 * MAX_EDGES), REPORT))
-        room = Room(sections, len(self.ground.bounds), max(len(self.ground.edges), 1), 4096)
+        room = Room(sections, len(self.ground.bounds), max(len(self.ground.edges), 1), 0)
+        written = allocate_contacts(4096)
         of_one = allocate_candidates(1, room, 0, 1, len(self.belts.segments))
         near = Candidates(*(array[0] for array in of_one))
         find_section_candidates(
@@ -132,15 +135,14 @@ class BeltOnGround:
         take_places(self.memory, near.near, near.near_starts[1])
         for _ in range(steps):
             report[:] = 0.0
-            near.contact_count[0] = 0
+            written.used[0] = 0
             add_belt_contacts(
                 self.ground, self.belts, 0, 0.8, tuple(self.origin), *map(tuple, self.rotation.T),
-                tuple(self.center), velocity, turning, self.travel, speed, near, self.memory, 0, report,
-                STEP, STEP,
+                tuple(self.center), velocity, turning, self.travel, speed, near, self.memory, written, 0,
+                report, STEP, STEP,
             )  # fmt: skip
         loads, still = allocate_loads(1, 1), np.zeros((1, 3))
-        count = near.contact_count[0]
-        add_contact_loads(near.contacts, count, still, still, np.zeros(1), 0, loads, STEP)
+        add_contact_loads(written, still, still, np.zeros(1), 0, loads, STEP)
         return loads, report[report[:, 3] > 0.0]
 
 
@@ -378,11 +380,11 @@ def test_a_body_on_edges_and_points_feels_their_forces_and_moments():
             assert np.abs(contacts[:, 4]).max() > 0.1
             forces = contacts[:, 4:7] + contacts[:, 3:4] * (0.0, 0.0, 1.0)
             moments = np.cross(contacts[:, :3] - model.body_motion().center, forces)
-            near, still = model._reading.items[0].candidates, np.zeros_like(model._work.changes)
-            count, no_speeds = near.contact_count[0, 0], np.zeros_like(model._work.belt_changes)
+            work = model._reading.items[0].work
+            still, no_speeds = np.zeros_like(work.changes), np.zeros_like(work.belt_changes)
             loads = allocate_loads(len(still), len(no_speeds))
             with uncompiled():
-                add_contact_loads(near.contacts[0], count, still, still, no_speeds, 0, loads, STEP)
+                add_contact_loads(work.contacts, still, still, no_speeds, 0, loads, STEP)
             np.testing.assert_allclose(loads.forces[0], forces.sum(axis=0), rtol=1e-9, atol=1e-9)
             np.testing.assert_allclose(loads.torques[0], moments.sum(axis=0), rtol=1e-9, atol=1e-9)
 

@@ -26,6 +26,28 @@ def test_the_slide_angle_of_held_belts_is_that_of_friction():
         assert slides or start - robot.state.position[0] < 1e-5
 
 
+@pytest.mark.parametrize(
+    ("left", "ground", "most"),
+    [
+        (0.15, terrain.Plane(), 1.05),
+        (-0.15, terrain.Plane(), 1.2),
+        (0.15, terrain.Step(height=0.25, distance=0.6), 3.0),
+    ],
+    ids=["straight", "turning", "at a riser"],
+)
+def test_a_step_is_solved_few_times(left, ground, most):
+    """Once where contacts do as is expected; mean over a second at 4 ms."""
+    with segtrack.World(engine="native", time_step=0.004) as world:
+        world.add_terrain(ground)
+        robot = world.add_vehicle("packbot", track_model="compliant")
+        world.run(0.4)
+        robot.set_belt_speed(left, 0.15)
+        world.run(4.0)
+        before = robot.model.solutions
+        world.run(1.0)
+    assert 1.0 <= (robot.model.solutions - before) / 250 <= most
+
+
 def test_a_robot_at_rest_on_a_slope_does_not_creep():
     world, robot = tilted_world("quince", 25.0)
     before = robot.state.position

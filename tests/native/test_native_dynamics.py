@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import segtrack
 from segtrack import terrain
-from segtrack.ground.contact_loads import add_belt_contact, add_contact, clear_loads
+from segtrack.ground.contact_loads import LANES, SUMS, add_in_lane, add_sums, clear_loads
 from segtrack.ground.equations import FREE, HELD, ROOT
 from segtrack.native.dynamics import gather_equations
 from segtrack.native.kinematics import move, move_links
@@ -126,18 +126,20 @@ def test_contacts_add_their_masses_and_forces_to_the_equations(name):
     free, still = np.tril(work.equations.matrix), work.equations.right.copy()
     joints, belts = len(tree.joint_parents), len(tree.belt_masses)
     added, acting = np.zeros_like(free), np.zeros_like(still)
-    for _ in range(30):
+    sums = np.zeros(SUMS * LANES)
+    for n in range(30):
         belt = int(rng.integers(-1, belts))
         link = int(rng.integers(0, len(tree.masses)) if belt < 0 else tree.belt_links[belt])
         lever, force, along = rng.normal(size=(3, 3))
         root = rng.normal(size=(3, 3))
         mass = root @ root.T
         symmetric = tuple(mass[i, k] for i, k in ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (2, 0)))
-        add_contact(work.loads, link, tuple(lever), tuple(force), symmetric)
+        moved_by_belt = tuple(along) if belt >= 0 else (0.0, 0.0, 0.0)
+        add_in_lane(sums, n % LANES, tuple(lever), moved_by_belt, tuple(force), symmetric)
+        add_sums(work.loads, link, belt, sums)
         jacobian = np.zeros((3, ROOT + joints + belts))
         jacobian[:, : ROOT + joints] = (linear[:, link] + np.cross(turning[:, link], lever)).T
         if belt >= 0:
-            add_belt_contact(work.loads, belt, tuple(along), tuple(lever), tuple(force), symmetric)
             jacobian[:, ROOT + joints + belt] = along
         added += jacobian.T @ mass @ jacobian
         acting += step * jacobian.T @ force

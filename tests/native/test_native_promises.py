@@ -80,6 +80,32 @@ def test_save_act_restore_act_is_equal_to_the_bit():
     assert world.time == 0.0
 
 
+@pytest.mark.parametrize("put", ["fresh", "placed", "set going", "of a batch"])
+def test_a_vehicle_that_was_put_somewhere_expects_nothing_of_its_last_step(put):
+    """Neither of its links, nor that any drive was at its limit, which a finite change of its belt means."""
+    if put == "of a batch":
+        batch = segtrack.Batch("packbot", 2, terrain=terrain.Plane())
+        batch.set_belt_speed(0.3, 0.3)
+        batch.run(0.1)
+        batch.reset()
+        state, row = batch._fleet.state, 1
+    else:
+        world = segtrack.World(engine="native")
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("packbot", track_model="compliant")
+        state, row = robot.model.state, 0
+        if put != "fresh":
+            robot.set_belt_speed(0.3, 0.3)
+            world.run(0.1)
+            robot.model.place((0.0, 0.0, 0.2), (0.0, 0.0, 0.0, 1.0))
+        if put == "set going":
+            world.run(0.1)
+            robot.model.set_velocity(0.1)
+    links = state.last_changes.shape[1] - state.speeds.shape[1]
+    assert (state.last_changes[row, :links] == 0.0).all()
+    assert (state.last_changes[row, links:] == np.inf).all()
+
+
 def test_long_and_short_calls_are_equal_to_the_bit():
     states = []
     for chunk in (0.5, 0.001, 0.02):
