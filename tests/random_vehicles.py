@@ -33,7 +33,8 @@ def between(low: float, high: float) -> st.SearchStrategy[float]:
 @st.composite
 def tracks(draw: st.DrawFn, friction: float, force: float) -> dict[str, Any]:
     """A track of two or three pulleys, smooth or with grousers; x, width and belt as they come."""
-    radius, half = draw(between(0.05, 0.12)), draw(between(0.12, 0.35))
+    radius = draw(between(0.05, 0.12))
+    half = radius * draw(between(1.5, 4.0))
     pulleys = [{"x": -half, "z": 0.0, "radius": radius}, {"x": half, "z": 0.0, "radius": radius}]
     if draw(st.booleans()):
         pulleys[1] |= {"z": 0.3 * radius, "radius": 0.8 * radius}
