@@ -31,14 +31,17 @@ MANY = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_to
 FEW = settings(MANY, max_examples=max(1, MANY.max_examples // 25))
 RIGID = "plane", "step", "boxes", "relief"
 WINDOW = 0.02
+LAG = 4.0
+"""See `check_laws`; tuned: they were off by up to 2.1 in a first step from rest, by 0.1 to 0.3 after 2 s."""
 
 
 def check_laws(scene: Scene) -> None:
     """Friction, momentum, angular momentum and energy of one scene.
 
     Velocities of semi-implicit steps belong to times half a step before places. Read together, momenta that
-    turn with their links are off by h w times their size, and that does not add up: after any time momentum
-    and angular momentum are what forces gave, up to that. Without flippers, the momentum is to rounding.
+    turn with their links are off by about h w times their size, and each change of w and of this size leaves
+    as much of itself: momentum and angular momentum are what forces gave since the start, but for `LAG` times
+    that. Without flippers, the momentum is to rounding.
     """
     world, robot = scene.begin()
     gravity, step, masses = scene.ground.gravity, scene.step, robot.model.tree.masses
@@ -46,22 +49,21 @@ def check_laws(scene: Scene) -> None:
     begin = before = account_of(robot, gravity)
     actuators = robot.read_actuators()
     given, turned, work, highest = begin.momentum, begin.angular_momentum, 0.0, begin.energy
-    turning = internal = spins = beyond = pulled = allowed = pressed = coefficient = 0.0
+    shaken, spun = begin.turning * begin.internal, begin.turning * begin.spins
+    beyond = pulled = allowed = pressed = coefficient = 0.0
     momenta = [begin.momentum]
     with world:
         for _ in scene.run(world, robot):
             contacts, now = contact_forces(robot), account_of(robot, gravity)
-            turning, internal = max(turning, now.turning), max(internal, now.internal)
-            spins = max(spins, now.spins)
+            shaken += abs(now.turning * now.internal - before.turning * before.internal)
+            spun += abs(now.turning * now.spins - before.turning * before.spins)
 
             given = given + step * (contacts.forces.sum(axis=0) + masses.sum() * gravity)
             places = before.centers[contacts.links] + contacts.levers
             moment = np.cross(places, contacts.forces).sum(axis=0)
             turned = turned + step * (moment + np.cross(masses @ before.centers, gravity))
-            off = 4.0 * step * turning * internal + 1e-9 * weight
-            assert np.linalg.norm(now.momentum - given) < off
-            off = 2.0 * step * turning * spins + 1e-9 * weight
-            assert np.linalg.norm(now.angular_momentum - turned) < off
+            assert np.linalg.norm(now.momentum - given) < LAG * step * shaken + 1e-9 * weight
+            assert np.linalg.norm(now.angular_momentum - turned) < LAG * step * spun + 1e-9 * weight
 
             after = robot.read_actuators()
             work += (after.belt_energies - actuators.belt_energies).sum()
