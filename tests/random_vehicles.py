@@ -33,7 +33,8 @@ def between(low: float, high: float) -> st.SearchStrategy[float]:
 @st.composite
 def tracks(draw: st.DrawFn, friction: float, force: float) -> dict[str, Any]:
     """A track of two or three pulleys, smooth or with grousers; x, width and belt as they come."""
-    radius, half = draw(between(0.05, 0.12)), draw(between(0.12, 0.35))
+    radius = draw(between(0.05, 0.12))
+    half = radius * draw(between(1.5, 4.0))
     pulleys = [{"x": -half, "z": 0.0, "radius": radius}, {"x": half, "z": 0.0, "radius": radius}]
     if draw(st.booleans()):
         pulleys[1] |= {"z": 0.3 * radius, "radius": 0.8 * radius}
@@ -133,7 +134,7 @@ class Ground(NamedTuple):
         kind: `plane`, `step`, `boxes`, `relief` or `soil`.
         friction: Friction [-].
         boxes: Their x, y, length, width, height [m] and yaw [rad].
-        relief: Seed of a relief, whose heights by x and by y are added up. Cells of this grid are flat, so that
+        relief: Seed of a relief, whose heights by x and by y are added up: its cells are flat, so that
             it does not matter along which diagonal they are cut.
         is_mirrored: True if the relief is.
         slope: Slope of the gravity along x and y [-].
@@ -183,7 +184,9 @@ def grounds(draw: st.DrawFn, *kinds: str) -> Ground:
     """Ground of one of the kinds, on a slope or not."""
     kind, level = draw(st.sampled_from(kinds)), draw(st.booleans())
     places, sizes = (between(-0.8, 0.8), between(-0.6, 0.6)), (between(0.05, 0.6), between(0.05, 0.6))
-    boxes = st.lists(st.tuples(*places, *sizes, between(0.02, 0.12), between(-3.0, 3.0)), min_size=1, max_size=8)
+    boxes = st.lists(
+        st.tuples(*places, *sizes, between(0.02, 0.12), between(-3.0, 3.0)), min_size=1, max_size=8
+    )
     return Ground(
         kind,
         draw(between(0.3, 1.0)),

@@ -113,7 +113,7 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, or a command that is not finite.
         """
-        top = self._fleet.own.drives[:, :, 0]
+        top = self._fleet.limits.belt_speeds
         given = numbers("belt speeds [m/s]", speeds, len(self), (len(self.track_names),))
         self._fleet.write(slice(None), commands=np.clip(given, -top, top), pedals=0.0)
 
@@ -173,7 +173,7 @@ class BatchCommands:
             InvalidValueError: Another shape, or an angle that is not finite.
         """
         named = self._by_name("flipper", self.flipper_names, "angle of flipper {} [rad]", angles)
-        limits = self._fleet.joint_limits
+        limits = self._fleet.limits.positions
         self._command(0.0, [(j, values.clip(*limits[:, j].T)) for j, values in named])
 
     def set_flipper_speeds(self, **speeds: ArrayLike) -> None:
@@ -184,7 +184,7 @@ class BatchCommands:
             InvalidValueError: Another shape, or a speed that is not finite.
         """
         named = self._by_name("flipper", self.flipper_names, "speed of flipper {} [rad/s]", speeds)
-        top = self._fleet.own.max_speeds.T
+        top = self._fleet.limits.speeds.T
         self._command(1.0, [(j, values.clip(-top[j], top[j])) for j, values in named])
 
     def set_joints(self, **positions: ArrayLike) -> None:
@@ -198,7 +198,7 @@ class BatchCommands:
             InvalidValueError: Another shape, or a position that is not finite.
         """
         named = self._by_name("joint", self.joint_names, "position of joint {}", positions)
-        limits, first = self._fleet.joint_limits, len(self.flipper_names)
+        limits, first = self._fleet.limits.positions, len(self.flipper_names)
         self._command(0.0, [(first + j, values.clip(*limits[:, first + j].T)) for j, values in named])
 
     def set_joint_speeds(self, **speeds: ArrayLike) -> None:
@@ -209,7 +209,7 @@ class BatchCommands:
             InvalidValueError: Another shape, or a speed that is not finite.
         """
         named = self._by_name("joint", self.joint_names, "speed of joint {}", speeds)
-        first, top = len(self.flipper_names), self._fleet.own.max_speeds.T
+        first, top = len(self.flipper_names), self._fleet.limits.speeds.T
         self._command(1.0, [(first + j, v.clip(-top[first + j], top[first + j])) for j, v in named])
 
     def apply_force(self, force: ArrayLike, point: ArrayLike) -> None:

@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.batch.fleet_arrays import RUNNING, OwnProperties, SavedFleet, check_alike, one_memory, spans_of
+from segtrack.batch.fleet_arrays import (
+    RUNNING,
+    CommandLimits,
+    OwnProperties,
+    SavedFleet,
+    check_alike,
+    one_memory,
+    spans_of,
+)
 from segtrack.batch.interrupts import interrupts_deferred
 from segtrack.batch.threads import Threads
 from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
@@ -71,7 +79,7 @@ class Fleet:
         self.terrain_of, self.status, self.steps = np.zeros((3, count), dtype=np.intp)
         tree, belts = kinds[0].arrays.tree, [kind.arrays.belts for kind in kinds]
         self.state = allocate_state(count, len(tree.joint_parents), len(tree.belt_links))
-        self._own_by_kind = OwnProperties.of(kinds)
+        self._own_by_kind, self._limits_by_kind = OwnProperties.of(kinds), CommandLimits.of(kinds)
         friction = [[t.spec.contact.friction for t in k.description.mounted_tracks()] for k in kinds]
         self._friction_by_kind = np.array(friction)
         self.own = OwnProperties(*(values[self.kind_of] for values in self._own_by_kind))
@@ -88,9 +96,9 @@ class Fleet:
         self._take_room(room or Room(math.ceil(NEAR * self._sections), *FIRST_ROOM))
 
     @property
-    def joint_limits(self) -> NDArray[np.float64]:
-        """Least and largest position of each vehicle's joints (N, J, 2) [rad or m]."""
-        return np.stack([kind.arrays.tree.joint_limits for kind in self.kinds])[self.kind_of]
+    def limits(self) -> CommandLimits:
+        """Limits of each vehicle's commands."""
+        return CommandLimits(*(values[self.kind_of] for values in self._limits_by_kind))
 
     @property
     def device_arrays(self) -> VehicleState:

@@ -61,6 +61,35 @@ class OwnProperties(NamedTuple):
         return arrays._replace(tree=tree, drives=self.drives, reaches=self.reaches)
 
 
+class CommandLimits(NamedTuple):
+    """Limits to which commands are clipped: the files' numbers, as in a world; those of kernels are rounded.
+
+    Attributes:
+        belt_speeds: Top speeds of the belts (N, T) [m/s].
+        positions: Least and largest positions of the joints (N, J, 2) [rad or m].
+        speeds: Largest speeds of the joints' servos, 0 without one (N, J) [rad/s or m/s].
+    """
+
+    belt_speeds: NDArray[np.float64]
+    positions: NDArray[np.float64]
+    speeds: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, kinds: Sequence[BeltKind]) -> CommandLimits:
+        """Return those of one vehicle of each kind."""
+        belts, positions, speeds = [], [], []
+        for vehicle in (kind.description for kind in kinds):
+            flippers, joints = vehicle.flippers.values(), vehicle.joint_tree.joints
+            servos = [joint.servo for joint in joints]
+            belts.append([track.spec.drive.top_speed for track in vehicle.mounted_tracks()])
+            positions.append([flipper.limits for flipper in flippers] + [joint.limits for joint in joints])
+            speeds.append(
+                [flipper.max_speed for flipper in flippers] + [s.max_speed if s else 0.0 for s in servos]
+            )
+        shape = len(kinds), len(speeds[0])
+        return cls(np.array(belts), np.reshape(positions, (*shape, 2)), np.reshape(speeds, shape))
+
+
 def _widened(drives: NDArray[np.float64], width: int) -> NDArray[np.float64]:
     """A table of drives with its last row of speed and force repeated."""
     more = (width - drives.shape[1]) // 2

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.batch.arguments import numbers
+from segtrack.batch.fleet_arrays import CommandLimits
 from segtrack.batch.ground import GroundLibrary
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.native.belt_kind import BeltKind
@@ -130,7 +131,7 @@ def start_positions(
     vehicle, names = kinds[0].description, tuple(kinds[0].description.flippers)
     if not isinstance(flippers, Mapping):
         raise InvalidValueError("flippers", "angles by name", flippers)
-    limits = np.stack([kind.arrays.tree.joint_limits for kind in kinds])[chosen]
+    limits = CommandLimits.of(kinds).positions[chosen]
     positions = np.stack([kind.initial_positions for kind in kinds])[chosen]
     for name, angles in flippers.items():
         if name not in names:

@@ -289,6 +289,29 @@ def test_throttles_and_brakes_are_those_of_a_world_and_last_until_a_speed_is_com
         assert batch.tracks.speed == pytest.approx(np.tile((0.3, 0.1), (2, 1)), abs=0.01)
 
 
+def test_what_is_beyond_limits_is_clipped_as_in_a_world():
+    """To the bit, to the numbers of the file, which kernels round."""
+    quince = vary("quince", drive={"max_speed": 0.3})
+    flippers = {
+        name: flipper.model_copy(update={"max_speed": 0.7}) for name, flipper in quince.flippers.items()
+    }
+    quince = quince.model_copy(update={"flippers": flippers})
+    start = {"front_left": 9.0, "rear_right": -9.0}
+    alone = InWorld(quince, terrain.Plane(), flippers=start).robot
+    batch = Batch(quince, 1, time_step=STEP)
+    batch.reset(flippers=start)
+    for command, beyond in (
+        ("set_belt_speed", {"left": 9.0, "right": -9.0}),
+        ("set_flippers", {"front_right": 9.0, "rear_left": -9.0}),
+        ("set_flipper_speeds", {"front_left": -9.0, "rear_right": 9.0}),
+    ):
+        for driven in (alone, batch):
+            getattr(driven, command)(**beyond)
+        for name in ("commands", "joint_commands", "joint_angles"):
+            ours, theirs = (getattr(each, name)[0] for each in (batch.device_arrays, alone.model.state))
+            np.testing.assert_array_equal(ours, theirs, err_msg=f"{name} after {command}")
+
+
 def test_joints_beside_flippers_have_their_own_limits(tmp_path):
     """An arm that goes further than its vehicle's flipper, and one that goes less far."""
     limbs = (

@@ -6,7 +6,6 @@ The quick tests look at a few, the slow ones at 100, and with `--hypothesis-prof
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,28 +17,31 @@ from random_vehicles import (
     Scene,
     Vector,
     account_of,
-    command_at_random,
     contact_forces,
+    grounds,
     scenes,
     vehicles,
 )
 
 import segtrack
-from segtrack import Batch, terrain
+from segtrack import Batch
 from segtrack.description import VehicleDescription
 
 MANY = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 FEW = settings(MANY, max_examples=max(1, MANY.max_examples // 25))
 RIGID = "plane", "step", "boxes", "relief"
 WINDOW = 0.02
+LAG = 4.0
+"""See `check_laws`; tuned: they were off by up to 2.1 in a first step from rest, by 0.1 to 0.3 after 2 s."""
 
 
 def check_laws(scene: Scene) -> None:
     """Friction, momentum, angular momentum and energy of one scene.
 
     Velocities of semi-implicit steps belong to times half a step before places. Read together, momenta that
-    turn with their links are off by h w times their size, and that does not add up: after any time momentum
-    and angular momentum are what forces gave, up to that. Without flippers, the momentum is to rounding.
+    turn with their links are off by about h w times their size, and each change of w and of this size leaves
+    as much of itself: momentum and angular momentum are what forces gave since the start, but for `LAG` times
+    that. Without flippers, the momentum is to rounding.
     """
     world, robot = scene.begin()
     gravity, step, masses = scene.ground.gravity, scene.step, robot.model.tree.masses
@@ -47,22 +49,21 @@ def check_laws(scene: Scene) -> None:
     begin = before = account_of(robot, gravity)
     actuators = robot.read_actuators()
     given, turned, work, highest = begin.momentum, begin.angular_momentum, 0.0, begin.energy
-    turning = internal = spins = beyond = pulled = allowed = pressed = coefficient = 0.0
+    shaken, spun = begin.turning * begin.internal, begin.turning * begin.spins
+    beyond = pulled = allowed = pressed = coefficient = 0.0
     momenta = [begin.momentum]
     with world:
         for _ in scene.run(world, robot):
             contacts, now = contact_forces(robot), account_of(robot, gravity)
-            turning, internal = max(turning, now.turning), max(internal, now.internal)
-            spins = max(spins, now.spins)
+            shaken += abs(now.turning * now.internal - before.turning * before.internal)
+            spun += abs(now.turning * now.spins - before.turning * before.spins)
 
             given = given + step * (contacts.forces.sum(axis=0) + masses.sum() * gravity)
             places = before.centers[contacts.links] + contacts.levers
             moment = np.cross(places, contacts.forces).sum(axis=0)
             turned = turned + step * (moment + np.cross(masses @ before.centers, gravity))
-            off = 4.0 * step * turning * internal + 1e-9 * weight
-            assert np.linalg.norm(now.momentum - given) < off
-            off = 2.0 * step * turning * spins + 1e-9 * weight
-            assert np.linalg.norm(now.angular_momentum - turned) < off
+            assert np.linalg.norm(now.momentum - given) < LAG * step * shaken + 1e-9 * weight
+            assert np.linalg.norm(now.angular_momentum - turned) < LAG * step * spun + 1e-9 * weight
 
             after = robot.read_actuators()
             work += (after.belt_energies - actuators.belt_energies).sum()
@@ -153,3 +154,86 @@ def test_mirror_images_and_shifted_ones_of_some_vehicles(scene: Scene) -> None:
 @given(scene=scenes(*RIGID, "soil"))
 def test_mirror_images_and_shifted_ones_of_many_vehicles(scene: Scene) -> None:
     check_images(scene)
+
+
+@st.composite
+def twins(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[Any], int]:
+    """Files of two vehicles with tracks and flippers of the same names, grounds, and a seed of commands."""
+    pairs, flippers = draw(st.integers(1, 3)), draw(st.booleans())
+    files = [draw(vehicles(pairs, flippers)) for _ in range(2)]
+    return files, [draw(grounds(*RIGID)) for _ in range(3)], draw(st.integers(0, 10**6))
+
+
+@FEW
+@given(drawn=twins())
+def test_a_batch_of_random_vehicles_is_as_many_worlds_to_the_bit(drawn: Any) -> None:
+    """Under speeds, pedals, forces that push askew, other frictions and drives, and after a restore."""
+    files, drawn_grounds, seed = drawn
+    kinds = [VehicleDescription.model_validate(file) for file in files]
+    terrains, variant, draw = (
+        [ground.terrain(0.0) for ground in drawn_grounds],
+        [0, 1, 0],
+        np.random.default_rng(seed),
+    )
+    batch = Batch(kinds, variant=variant, terrain=terrains, time_step=0.004)
+    worlds = [segtrack.World(engine="native", time_step=0.004) for _ in terrains]
+    for world, ground in zip(worlds, terrains, strict=True):
+        world.add_terrain(ground)
+    robots = [
+        world.add_vehicle(kinds[v], track_model="compliant") for world, v in zip(worlds, variant, strict=True)
+    ]
+    frictions, factors = draw.uniform(0.1, 1.0, (3, len(batch.track_names))), draw.uniform(0.3, 1.5, 3)
+    batch.set_friction(frictions)
+    batch.scale_drives(factors)
+    for robot, friction, factor in zip(robots, frictions, factors, strict=True):
+        for track, own in zip(robot.tracks.values(), friction, strict=True):
+            track.set_friction(own)
+            track.scale_drive(factor)
+
+    def act() -> None:
+        for _ in range(12):
+            left, right, force, point = (
+                *draw.uniform(-1.5, 1.5, (2, 3)),
+                *draw.uniform(-20.0, 20.0, (2, 3, 3)),
+            )
+            brakes, angles = draw.uniform(0.0, 1.0, (2, 3)), draw.uniform(-1.0, 1.0, (2, 3))
+            names, steps, speeds = batch.flipper_names, int(draw.integers(1, 12)), draw.random() < 0.6
+            point = 0.01 * point
+            if speeds:
+                batch.set_belt_speed(left, right)
+            else:
+                batch.set_throttle(left, right, left_brake=brakes[0], right_brake=brakes[1])
+            batch.apply_force(force, point)
+            batch.set_flippers(**dict(zip(names, angles, strict=False)))
+            batch.advance(steps)
+            for i, (world, robot) in enumerate(zip(worlds, robots, strict=True)):
+                if speeds:
+                    robot.set_belt_speed(left[i], right[i])
+                else:
+                    throttles = np.clip((left[i], right[i]), -1.0, 1.0)
+                    robot.set_throttle(*throttles, left_brake=brakes[0, i], right_brake=brakes[1, i])
+                robot.apply_force(force[i], point[i])
+                robot.set_flippers(**{name: angle[i] for name, angle in zip(names, angles, strict=False)})
+                world.advance(steps)
+
+    def assert_alike() -> None:
+        for i, robot in enumerate(robots):
+            for name, of_batch in batch.device_arrays._asdict().items():
+                np.testing.assert_array_equal(of_batch[i], getattr(robot.model.state, name)[0], err_msg=name)
+
+    act()
+    assert_alike()
+    saved, state = (
+        (batch.save(), *(world.save() for world in worlds)),
+        copy.deepcopy(draw.bit_generator.state),
+    )
+    act()
+    assert_alike()
+    end = batch.state.position
+    batch.restore(saved[0])
+    for world, one in zip(worlds, saved[1:], strict=True):
+        world.restore(one)
+    draw.bit_generator.state = state
+    act()
+    assert_alike()
+    np.testing.assert_array_equal(batch.state.position, end)

@@ -260,5 +260,7 @@ def test_a_damped_step_is_one_that_begins_with_the_slower_motion(name):
                     velocities *= kept
                 world.step()
             bodies = robot.bodies()
-            ends.append((*bodies.velocities.ravel(), bodies.kinetic_energy, *robot.read_actuators().belt_speeds))
+            ends.append(
+                (*bodies.velocities.ravel(), bodies.kinetic_energy, *robot.read_actuators().belt_speeds)
+            )
     np.testing.assert_allclose(*ends, rtol=1e-12, atol=1e-13)
