@@ -97,7 +97,7 @@ class LimitSensor:
             load = ahead * belt.force / max(force_at(table, ahead * belt.speed), 1e-9)
             loads.append(load)
             torque |= load >= AT_LIMIT and ahead * belt.speed < abs(command) / 2
-            slips.append(ahead * track.slip)
+            slips.append(track.slip)
         clearance = self._hull.read(self._distance)
         front, rear = self._pulleys_bear()
         found = (

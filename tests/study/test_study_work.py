@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import time
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -209,6 +210,24 @@ def test_a_study_without_any_run_is_an_error_that_says_why(tmp_path):
     )
     assert said in done.stderr
     assert (tmp_path / "out" / "study-study" / "runs.parquet").exists()
+
+
+class Refusing(Formula):
+    """Pool whose runs of the second value of `a` are refused."""
+
+    def row(self, job):
+        refused = {"outcome": "refused", "passed": False, "limited_by": "", "reason": "no such vehicle"}
+        return super().row(job) | (refused if job.values[0] == 0.2 else {})
+
+
+def test_a_study_that_could_not_simulate_some_of_its_vehicles_ends_well(tmp_path, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr("segtrack.cli.study.workers", lambda *given: nullcontext(Refusing()))
+    (tmp_path / "study.yaml").write_text(STUDY)
+    done = run("study", "study.yaml", "--json", folder=tmp_path)
+    assert done.exit_code == 0
+    designs = json.loads(done.stdout)["designs"]
+    assert [design["value"] is None for design in designs] == [False, False, True, True, False, False]
 
 
 class Diverging(Formula):
