@@ -217,7 +217,7 @@ def test_a_batch_of_random_vehicles_is_as_many_worlds_to_the_bit(drawn: Any) -> 
                 world.advance(steps)
 
     def assert_alike() -> None:
-        """All but how far each may move before what is near is looked for again, which depends on the room."""
+        """All but how far each may move before what is near is looked for anew, which depends on the room."""
         for i, robot in enumerate(robots):
             for name in set(batch.device_arrays._fields) - {"slack"}:
                 of_batch = getattr(batch.device_arrays, name)
