@@ -217,8 +217,10 @@ def test_a_batch_of_random_vehicles_is_as_many_worlds_to_the_bit(drawn: Any) -> 
                 world.advance(steps)
 
     def assert_alike() -> None:
+        """All but how far each may move before what is near is looked for anew, which depends on the room."""
         for i, robot in enumerate(robots):
-            for name, of_batch in batch.device_arrays._asdict().items():
+            for name in set(batch.device_arrays._fields) - {"slack"}:
+                of_batch = getattr(batch.device_arrays, name)
                 np.testing.assert_array_equal(of_batch[i], getattr(robot.model.state, name)[0], err_msg=name)
 
     act()
