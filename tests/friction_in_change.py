@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 import segtrack
 from segtrack import terrain
+from segtrack.ground import active_contacts as contacts
+from segtrack.ground.contact_loads import LANES
 
 G = 9.81
 WINDOW = 0.02
@@ -40,6 +42,15 @@ def on_ground(
     along, down = -G * math.sin(angle), -G * math.cos(angle)
     world.set_gravity((0.0, along, down) if sideways else (along, 0.0, down))
     return world, robot
+
+
+def rows_of_contacts(robot: Any) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
+    """Rows of the last step's contacts (n, `WIDTH`), their links and belts, -1 for none (n,), each."""
+    held = robot.model._work.contacts
+    lanes = held.used[0]
+    blocks = held.blocks.reshape(-1, contacts.WIDTH, LANES)
+    link, belt = held.parts.repeat(LANES, axis=0)[:lanes].T
+    return blocks.transpose(0, 2, 1).reshape(-1, contacts.WIDTH)[:lanes], link, belt
 
 
 def momentum_of(robot: Any) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from friction_in_change import rows_of_contacts
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -349,9 +350,7 @@ class ContactForces(NamedTuple):
 
 def contact_forces(robot: Robot) -> ContactForces:
     """Anew from what the step's contacts hold, by the formulas at the head of `active_contacts`."""
-    model = robot.model
-    rows = model._candidates.contacts[0, : model._candidates.contact_count[0, 0]]
-    work, link, belt = model._work, rows[:, 0].astype(int), rows[:, 1].astype(int)
+    work, (rows, link, belt) = robot.model._work, rows_of_contacts(robot)
 
     def vectors(first: int) -> Vector:
         return rows[:, first : first + 3]

@@ -19,6 +19,7 @@ from segtrack.ground.broadphase import (
     box_in_world,
     find_edge_slot,
     forget_contacts,
+    forget_edges,
     forget_lost_edges,
     list_candidates,
 )
@@ -145,7 +146,7 @@ def find_contact_candidates(contact: TerrainContact, frames: Frames, most: float
         if solids == 0:
             forget_contacts(history, i * points, points)
         if edges == 0:
-            forget_lost_edges(history, i * MAX_EDGES, MAX_EDGES, 0)
+            forget_edges(history, i * MAX_EDGES, MAX_EDGES)
 
 
 @entry

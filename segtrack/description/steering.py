@@ -37,8 +37,10 @@ from segtrack.geometry.planar_friction import PlanarContacts, balance_friction
 Array = NDArray[np.float64]
 NO_SLIP = 1.0
 """Efficiency of belts that never slip sideways, and of vehicles that do not stand on belts of two sides."""
-PHASES = 12
+PHASES = 8
 """Number of places of the grousers that loads are taken at."""
+_APART = 0.618
+"""Share of a pitch by which each pair of belts is ahead of the pair before: no two are in step."""
 _ROCKING = 0.6
 """Share of its yaw rate that a vehicle loses by rocking, over the standard deviation of the difference of the
 loads of both sides, over its weight [-]. Tuned: mean of 18 poses of Quince, which have 0 to 1.2."""
@@ -114,7 +116,7 @@ class _Layout:
     def __init__(self, vehicle: VehicleDescription) -> None:
         self._vehicle, self._links = vehicle, vehicle_links(vehicle)
         belts = belt_designs(vehicle, self._links.mass, smooth=False)
-        self._belts = [_BeltPoints(*each) for each in zip(belts, _phases(len(belts)), strict=True)]
+        self._belts = [_BeltPoints(*each) for each in zip(belts, _phases(vehicle), strict=True)]
         tracks = list(vehicle.mounted_tracks())
         ratios = [(1.0, track.spec.contact.lateral_ratio) for track in tracks]
         self._friction = np.array([[track.spec.contact.friction] for track in tracks]) * ratios
@@ -210,15 +212,20 @@ class _BeltPoints:
             phase.keep(sides.max(axis=1) > -_DEEP)
 
 
-def _phases(belts: int) -> Array:
-    """Shares of a pitch by which each belt has run (belts, `PHASES`): evenly spread, no two belts in step.
+def _phases(vehicle: VehicleDescription) -> Array:
+    """Shares of a pitch by which each belt has run (belts, `PHASES`).
 
-    Roberts' sequence (2018): multiples of the powers of 1 / x, modulo 1, with x^(belts + 1) = x + 1.
+    Belts of a pair, left and right, are half a pitch apart: as an even number of phases goes by, each of the
+    two is where the other was, so that mirrored poses are reckoned alike.
     """
-    root = 2.0
-    for _ in range(64):
-        root = (1.0 + root) ** (1.0 / (belts + 1))
-    return np.outer(root ** -np.arange(1.0, belts + 1), np.arange(1.0, PHASES + 1)) % 1.0
+    tracks = place_tracks(vehicle, {})
+    places = [tuple(np.round(track.frame.origin[[0, 2]], 6).tolist()) for track in tracks]
+    pairs = list(dict.fromkeys(places))
+    ahead = [
+        _APART * pairs.index(place) + 0.5 * (track.mounted.side == "right")
+        for place, track in zip(places, tracks, strict=True)
+    ]
+    return (np.array(ahead)[:, None] + np.arange(PHASES) / PHASES) % 1.0
 
 
 def _level(points: Array) -> Array:

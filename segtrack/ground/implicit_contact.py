@@ -236,8 +236,8 @@ def point_load(
         part: Link and belt of the point, see `write_contact`.
 
     Returns:
-        Normal force and force along surfaces in the world [N], sum of the normal forces [N], greatest depth
-        [m] and greatest pressure [Pa], all of now.
+        Normal force and force along surfaces in the world [N], nothing of that where friction is predicted,
+        sum of the normal forces [N], greatest depth [m] and greatest pressure [Pa], all of now.
     """
     convex = len(ground.planes)
     normals, drag, push, deepest, highest = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, 0.0, 0.0
@@ -352,8 +352,8 @@ def edge_end_load(
         part: Link and belt, see `write_contact`.
 
     Returns:
-        Normal force now in the world [N], shear displacement now [m], force along the face [N], and that
-        along the normal now [N].
+        Normal force now in the world [N], shear displacement now [m], force along the face [N], nothing
+        where friction is predicted, and that along the normal now [N].
     """
     rising = dot(velocity, inwards)
     slip = without_share(velocity, rising, inwards)

@@ -36,6 +36,7 @@ from segtrack.native.layout import (
     tree_arrays,
 )
 from segtrack.native.parts import ChainTrack
+from segtrack.native.step import CROWDED
 from segtrack.native.tree import VehicleState
 from segtrack.native.vehicle import NativeVehicle
 
@@ -149,6 +150,7 @@ class ChainVehicle(NativeVehicle):
         before = self.state.copy()
         self.done[0] = 0
         self._advance_chains((0.0, 0.0, 0.0), duration, 1, exponential(-damping_rate * duration), still=True)
+        assert self._outcome[0, 0] != CROWDED  # Nothing is near a vehicle that is being built.
         for mine, values in zip(self.state, before, strict=True):
             mine[...] = values
         for t, chain in enumerate(self.chains):

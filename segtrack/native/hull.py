@@ -171,9 +171,11 @@ def find_hulls(
 @compiled
 def count_hull_contacts(hull: HullArrays, candidates: Candidates) -> int:
     """Most lanes that contacts of hulls with what is near them can take."""
-    most = (LANES - 1) * len(hull.links)
+    most = 0
     for h in range(len(hull.links)):
         part, points = len(candidates.near) + h, hull.point_starts[h + 1] - hull.point_starts[h]
+        if candidates.solid_counts[part] > 0 or candidates.edge_counts[part] > 0:
+            most += LANES - 1
         most += points * min(candidates.solid_counts[part], MAX_SOLIDS_PER_POINT)
         if candidates.edge_counts[part] > 0:
             most += 2 * MAX_HULL_EDGES

@@ -20,6 +20,7 @@ from segtrack.errors import DivergedError
 from segtrack.geometry.mass import quaternion_of
 from segtrack.ground.active_contacts import allocate_contacts
 from segtrack.ground.broadphase import allocate_contact_history
+from segtrack.ground.equations import ROOT
 from segtrack.ground.pack import Ground, pack_ground
 from segtrack.ground.tuples import Packed
 from segtrack.ground.vectors import Vector
@@ -137,6 +138,7 @@ class NativeVehicle(VehicleModel):
             state.joint_angles[j] = state.joint_references[j] = place
             state.joint_speeds[j] = state.joint_torques[j] = state.last_changes[6 + j] = 0.0
             state.joint_commands[j] = 0.0, place
+        state.last_changes[ROOT + len(state.joint_speeds) :] = math.inf
         self.reset_belts()
 
     def advance(self, gravity: Vector, time_step: float, count: int, decay: float, time: float) -> None:

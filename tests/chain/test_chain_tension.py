@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from chain_vehicles import CHAIN, parsed
+from jointed_vehicles import Limb, urdf_text
 from scipy.spatial.transform import Rotation
 
 import segtrack
@@ -165,3 +168,14 @@ def test_a_chain_that_ran_and_is_tensioned_anew_begins_its_travel_anew() -> None
         assert ran > 0.02
         chain.assemble(still)
         assert chain.travel == pytest.approx(ran, abs=1e-12)
+
+
+def test_a_chain_has_its_pretension_however_many_links_its_robot_has(tmp_path: Path) -> None:
+    """Twelve links that could touch something, and nothing near them."""
+    limbs = [Limb(f"arm{n}", xyz=(0.0, 0.0, 0.3), collision=(0.02, 0.02, 0.02)) for n in range(12)]
+    (tmp_path / "many.urdf").write_text(urdf_text(limbs))
+    vehicle = parsed("packbot", (("body",), {"urdf": str(tmp_path / "many.urdf")}))
+    with segtrack.World(engine="native", gravity=0.0) as world:
+        robot = world.add_vehicle(vehicle, track_model="chain", position=(0, 0, 1))
+        for track in tracks_of(robot).values():
+            assert tension_of_runs(track) == pytest.approx(pretension_of(track), rel=0.02)

@@ -17,13 +17,13 @@ from friction_in_change import (
     momenta_under_commands,
     momentum_of,
     on_ground,
+    rows_of_contacts,
     top_speed,
 )
 from quick import some_of
 
 from segtrack import terrain
 from segtrack.ground import active_contacts as contacts
-from segtrack.ground.contact_loads import LANES
 
 COMPLIANT = some_of(DRIVEN, "packbot", "quince")
 STEPS = some_of([0.001, 0.002, 0.004], 0.004)
@@ -77,11 +77,7 @@ def forces_as_solved(robot, step):
 
     Anew from what the step's contacts hold, by the formulas at the head of `active_contacts`.
     """
-    model = robot.model
-    work, lanes = model._work, model._work.contacts.used[0]
-    blocks = work.contacts.blocks.reshape(-1, contacts.WIDTH, LANES)
-    rows = blocks.transpose(0, 2, 1).reshape(-1, contacts.WIDTH)[:lanes]
-    link, belt = work.contacts.parts.repeat(LANES, axis=0)[:lanes].T
+    work, (rows, link, belt) = robot.model._work, rows_of_contacts(robot)
     lever, normal = rows[:, contacts.LEVER :][:, :3], rows[:, contacts.NORMAL :][:, :3]
     change = work.changes[link] + np.cross(work.turns[link], lever)
     change += (

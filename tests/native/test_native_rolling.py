@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from quick import some_of
-from test_friction_in_change import DRIVEN, STEPS, G, forces_as_solved, on_ground
+from test_friction_in_change import DRIVEN, STEPS, G, forces_as_solved, on_ground, rows_of_contacts
 
 from segtrack.ground import active_contacts as contacts
 
@@ -14,10 +14,10 @@ RIGID = some_of([name for name in DRIVEN if not name.startswith("m113")], "packb
 """Vehicles without a suspension, whose springs and dampers would take part."""
 
 
-def velocities_of_contacts(model):
+def velocities_of_contacts(robot):
     """Velocities of the contacts of the last step in its middle (n, 3) [m/s]."""
-    rows = model._candidates.contacts[0, : model._candidates.contact_count[0, 0]]
-    work, link, belt = model._work, rows[:, 0].astype(int), rows[:, 1].astype(int)
+    model, (rows, link, belt) = robot.model, rows_of_contacts(robot)
+    work = model._work
     along = np.where(belt >= 0, 1.0, 0.0)[:, None] * rows[:, contacts.ALONG_BELT :][:, :3]
     speeds = (model.state.speeds[0] - work.belt_changes / 2)[belt]
     velocities = (work.velocities - work.changes / 2)[link]
@@ -43,7 +43,7 @@ def test_free_belts_lose_what_their_contacts_take(vehicle, step):
             after = model.bodies()
             work += step * after.masses @ ((before.velocities + after.velocities) / 2) @ down
             _, friction, _, forces = forces_as_solved(robot, step)
-            velocities = velocities_of_contacts(model)
+            velocities = velocities_of_contacts(robot)
             pressing -= step * np.sum((forces - friction) * velocities)
             sliding -= step * np.sum(friction * velocities)
             before = after
