@@ -18,6 +18,7 @@ depends on which tips happen to stand on the ground together.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,15 +38,15 @@ from segtrack.geometry.planar_friction import PlanarContacts, balance_friction
 Array = NDArray[np.float64]
 NO_SLIP = 1.0
 """Efficiency of belts that never slip sideways, and of vehicles that do not stand on belts of two sides."""
-PHASES = 8
+PHASES = 24
 """Number of places of the grousers that loads are taken at."""
-_APART = 0.618
-"""Share of a pitch by which each pair of belts is ahead of the pair before: no two are in step."""
 _ROCKING = 0.6
 """Share of its yaw rate that a vehicle loses by rocking, over the standard deviation of the difference of the
 loads of both sides, over its weight [-]. Tuned: mean of 18 poses of Quince, which have 0 to 1.2."""
 _DEEP = 3e-3
 """Points this far inside of a belt's outline, or above the lowest one, touch no level ground [m]."""
+_WAYS = 64
+"""Number of directions in which points are looked for that may touch level ground."""
 _BINS = 16
 """Number of parts of a belt, from rear to front, whose loads are summed on each edge and in the middle."""
 _ANGLE = 1e-4
@@ -116,7 +117,7 @@ class _Layout:
     def __init__(self, vehicle: VehicleDescription) -> None:
         self._vehicle, self._links = vehicle, vehicle_links(vehicle)
         belts = belt_designs(vehicle, self._links.mass, smooth=False)
-        self._belts = [_BeltPoints(*each) for each in zip(belts, _phases(vehicle), strict=True)]
+        self._belts = [_BeltPoints(*each) for each in zip(belts, _phases(_partners(vehicle)), strict=True)]
         tracks = list(vehicle.mounted_tracks())
         ratios = [(1.0, track.spec.contact.lateral_ratio) for track in tracks]
         self._friction = np.array([[track.spec.contact.friction] for track in tracks]) * ratios
@@ -205,27 +206,38 @@ class _BeltPoints:
         period = belt.path.perimeter / belt.grouser_count if belt.grouser_count else FACE_LENGTH
         self.phases = [_Phase(belt, phase * period) for phase in phases]
         outline = np.concatenate([phase.points for phase in self.phases])
-        around = ConvexHull(outline[:, [0, 2]])
-        self.hull = outline[around.vertices]
+        self.hull = outline[ConvexHull(outline[:, [0, 2]]).vertices]
+        angles = np.linspace(0.0, 2 * math.pi, _WAYS, endpoint=False)
+        ways = np.stack([np.cos(angles), np.sin(angles)])
+        reach = (self.hull[:, [0, 2]] @ ways).max(axis=0)
         for phase in self.phases:
-            sides = phase.points[:, [0, 2]] @ around.equations[:, :2].T + around.equations[:, 2]
-            phase.keep(sides.max(axis=1) > -_DEEP)
+            phase.keep((phase.points[:, [0, 2]] @ ways - reach).max(axis=1) > -_DEEP)
 
 
-def _phases(vehicle: VehicleDescription) -> Array:
-    """Shares of a pitch by which each belt has run (belts, `PHASES`).
-
-    Belts of a pair, left and right, are half a pitch apart: as an even number of phases goes by, each of the
-    two is where the other was, so that mirrored poses are reckoned alike.
-    """
-    tracks = place_tracks(vehicle, {})
-    places = [tuple(np.round(track.frame.origin[[0, 2]], 6).tolist()) for track in tracks]
-    pairs = list(dict.fromkeys(places))
-    ahead = [
-        _APART * pairs.index(place) + 0.5 * (track.mounted.side == "right")
-        for place, track in zip(places, tracks, strict=True)
+def _partners(vehicle: VehicleDescription) -> list[int]:
+    """Index of the belt that mirrors each belt, its own for want of one."""
+    tracks = [
+        (*np.round(track.frame.origin[[0, 2]], 6).tolist(), _SIDES[track.mounted.side])
+        for track in place_tracks(vehicle, {})
     ]
-    return (np.array(ahead)[:, None] + np.arange(PHASES) / PHASES) % 1.0
+    return [
+        tracks.index((x, z, -side)) if (x, z, -side) in tracks else own
+        for own, (x, z, side) in enumerate(tracks)
+    ]
+
+
+def _phases(partners: list[int]) -> Array:
+    """Shares of a pitch by which each belt has run (belts, `PHASES`): evenly spread, no two belts in step.
+
+    Half of them follow Roberts' sequence (2018): multiples of the powers of 1 / x, modulo 1, with
+    x^(belts + 1) = x + 1. In the others belts have changed places with their partners, so that mirrored
+    poses are reckoned alike.
+    """
+    root, belts = 2.0, len(partners)
+    for _ in range(64):
+        root = (1.0 + root) ** (1.0 / (belts + 1))
+    phases = np.outer(root ** -np.arange(1.0, belts + 1), np.arange(1.0, PHASES // 2 + 1)) % 1.0
+    return np.concatenate([phases, phases[partners]], axis=1)
 
 
 def _level(points: Array) -> Array:
