@@ -48,7 +48,7 @@ for engine, track_model in (name.split() for name in sys.argv[1:]):
             world.step()
             world.settle(max_time=0.01)
 """
-COMPILED = (("native compliant", "pybullet compliant"), ("pybullet chain",))
+COMPILED = (("native compliant", "pybullet compliant"), ("pybullet chain", "native chain"))
 """Engines and track models that have kernels of their own; those that share kernels one after the other."""
 
 

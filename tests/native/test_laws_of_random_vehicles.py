@@ -28,7 +28,7 @@ from segtrack import Batch
 from segtrack.description import VehicleDescription
 
 MANY = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-FEW = settings(MANY, max_examples=max(1, MANY.max_examples // 25))
+FEW = settings(MANY, max_examples=max(1, MANY.max_examples // 50))
 RIGID = "plane", "step", "boxes", "relief"
 WINDOW = 0.02
 LAG = 4.0

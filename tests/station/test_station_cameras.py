@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
 from fake_station import FakeStation  # noqa: E402
+from quick import some_of  # noqa: E402
 from test_station_page import STATION, open_page  # noqa: E402
 
 
@@ -77,8 +78,9 @@ LENS = 0.08
 
 
 @pytest.mark.parametrize("zoom", [1, 4])
-@pytest.mark.parametrize("x, y", [(0, 0), (0.8, 0.3), (-1.3, -0.7), (1.2, -0.2)])
-def test_a_lens_brings_straight_ways_nearer_to_the_middle_by_the_division_model(page, x, y, zoom):
+@pytest.mark.parametrize("place", some_of([(0, 0), (0.8, 0.3), (-1.3, -0.7), (1.2, -0.2)], (-1.3, -0.7)))
+def test_a_lens_brings_straight_ways_nearer_to_the_middle_by_the_division_model(page, place, zoom):
+    x, y = place
     seen = page.evaluate(
         "([x, y, zoom]) => bright(bench({ balls: [[x, y]], how: { real: true, zoom } }))", [x, y, zoom]
     )
@@ -89,7 +91,7 @@ def test_a_lens_brings_straight_ways_nearer_to_the_middle_by_the_division_model(
     assert seen == pytest.approx([share * x / HALF, share * y / HALF], abs=1.5 / 180)
 
 
-@pytest.mark.parametrize("distance", [0.5, 2.0, 5.0, 10.0])
+@pytest.mark.parametrize("distance", some_of([0.5, 2.0, 5.0, 10.0], 0.5, 5.0))
 def test_smoke_leaves_the_contrast_that_koschmieder_says_and_hides_the_sky(page, distance):
     """W. E. K. Middleton, Vision through the atmosphere (1952): contrast falls with exp(-3 d / V)."""
     colours = page.evaluate(
@@ -106,7 +108,7 @@ def test_smoke_leaves_the_contrast_that_koschmieder_says_and_hides_the_sky(page,
 
 
 @pytest.mark.parametrize("turned", [0, 60])
-@pytest.mark.parametrize("distance", [2.0, 3.0, 6.0])
+@pytest.mark.parametrize("distance", some_of([2.0, 3.0, 6.0], 2.0, 6.0))
 def test_a_lamp_lights_by_inverse_square_and_cosine_and_only_its_beam(page, distance, turned):
     pixels = """([distance, turned]) => {
       const walls = [{ distance, turned, colour: 0xffffff }];
