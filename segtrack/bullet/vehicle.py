@@ -160,12 +160,17 @@ class BulletVehicle(VehicleModel):
         """Smallest and largest corner of the box around what can touch, in the world [m].
 
         Belts that PyBullet collides count with grousers everywhere. Bullet's own boxes are no measure: a
-        link that is turned has the box around its box.
+        link that is turned has the box around its box; they stand in for meshes that only PyBullet can use.
         """
-        require_body(self.physics_client_id, f"measure {self.description.name}", self.body_id)
+        client = self.physics_client_id
+        require_body(client, f"measure {self.description.name}", self.body_id)
         parts = []
         for link, frame, corners in shapes_on_links(self.description):
-            parts.append((self.link_frame(link) @ frame).points(corners))
+            if corners is None:
+                box = pybullet.getAABB(self.body_id, self.links[link], physicsClientId=client)
+                parts.append(np.array(box))
+            else:
+                parts.append((self.link_frame(link) @ frame).points(corners))
         for track in self.tracks:
             points = track.belt.points
             if not len(points):

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.frames import Frame, read_inertial
+from segtrack.description.frames import Frame, LinkShape, read_inertial
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
+from segtrack.errors import InvalidValueError
 from segtrack.geometry.mass import MassProperties, rotation_about_y, uniform_belt
 from segtrack.geometry.path import inner_outline
 
@@ -53,11 +54,21 @@ def body_points(vehicle: VehicleDescription) -> NDArray[np.float64]:
     return np.concatenate([np.zeros((0, 3)), *(shape.frame.points(shape.corners()) for shape in shapes)])
 
 
-def shapes_on_links(vehicle: VehicleDescription) -> Iterator[tuple[str, Frame, NDArray[np.float64]]]:
-    """Name of the link, frame on it, and corners in that frame (n, 3) [m] of what of a body can touch."""
+def shapes_on_links(vehicle: VehicleDescription) -> Iterator[tuple[str, Frame, NDArray[np.float64] | None]]:
+    """Name of the link, frame on it, and corners in that frame (n, 3) [m] of what of a body can touch.
+
+    Corners are None for a mesh that only PyBullet can use: one that is flat, or neither OBJ nor STL.
+    """
     homes = vehicle.joint_tree.frames({})
     for link, shape in vehicle.body.contact_shapes():
-        yield link, shape.frame.seen_from(homes[link]), shape.corners()
+        yield link, shape.frame.seen_from(homes[link]), _known_corners(shape)
+
+
+def _known_corners(shape: LinkShape) -> NDArray[np.float64] | None:
+    try:
+        return shape.corners()
+    except InvalidValueError:  # An engine that needs the mesh says so.
+        return None
 
 
 def bounding_box(
@@ -93,12 +104,13 @@ def belt_corners(track: PlacedTrack) -> NDArray[np.float64]:
 def farthest_reach(vehicle: VehicleDescription) -> float:
     """Farthest of what can touch from the root's centre of mass, joints anywhere [m].
 
-    Shapes on links that joints of the body's URDF move are left out.
+    Shapes on links that joints of the body's URDF move are left out, and meshes without known corners.
     """
     links, tree = vehicle_links(vehicle), vehicle.joint_tree
     center, slides = links.masses[0].center, [0.0 for _ in vehicle.flippers]
     still = [s for link, s in vehicle.body.contact_shapes() if tree.carried(link).joint < 0]
-    points = [shape.frame.points(shape.corners()) - center for shape in still]
+    known = [(shape.frame, _known_corners(shape)) for shape in still]
+    points = [frame.points(corners) - center for frame, corners in known if corners is not None]
     slides += [max(map(abs, j.limits)) if j.kind == "prismatic" else 0.0 for j in tree.joints]
     pivots = [0.0]
     for pivot, parent, slide in zip(links.pivots, links.parents, slides, strict=True):

@@ -40,19 +40,26 @@ _SIZES = {
 """Attributes of a shape without which it has no volume."""
 
 
-def urdf_mistakes(robot: Element, folder: Path, places: Mapping[str, str] | None = None) -> list[str]:
+def urdf_mistakes(
+    robot: Element,
+    folder: Path,
+    places: Mapping[str, str] | None = None,
+    without_contact: Collection[str] = (),
+) -> list[str]:
     """The mistakes of a URDF, each to follow the words `body.urdf`.
 
     Args:
         robot: Its root element.
         folder: Folder that the paths of its meshes start from.
         places: File and line of each link, by its name, as far as they are known.
+        without_contact: Names of the links whose collision shapes touch nothing, whatever their size.
     """
     if robot.tag != "robot":
         return [f"must have the root element <robot>, got <{robot.tag}>"]
     mistakes = [*_names(robot), *_joints(robot)]
     numbers, places = [*_numbers(robot)], places or {}
-    bodies = [] if numbers else [*_inertias(robot, places), *_thin_shapes(robot, places)]
+    touching = [link for link in robot.iterfind("link") if link.get("name") not in without_contact]
+    bodies = [] if numbers else [*_inertias(robot, places), *_thin_shapes(touching, places)]
     return (mistakes or _tree(robot)) + numbers + bodies + [*_meshes(robot, folder, places)]
 
 
@@ -162,9 +169,9 @@ def _inertias(robot: Element, places: Mapping[str, str]) -> Iterator[str]:
             )
 
 
-def _thin_shapes(robot: Element, places: Mapping[str, str]) -> Iterator[str]:
+def _thin_shapes(links: Iterable[Element], places: Mapping[str, str]) -> Iterator[str]:
     """Shapes that collide, and have no extent along one of their axes."""
-    for link in robot.iterfind("link"):
+    for link in links:
         for shape in link.iterfind("collision/geometry/*"):
             sizes = {key: shape.get(key, "1" if key == "scale" else "0") for key in _SIZES.get(shape.tag, ())}
             for key, text in sizes.items():
@@ -173,7 +180,10 @@ def _thin_shapes(robot: Element, places: Mapping[str, str]) -> Iterator[str]:
                 if min(numbers) <= 0:
                     what = f"a positive {key}" if key != "scale" else "no scale of 0"
                     where = _named(link, places)
-                    yield f"must have {what} of each {shape.tag} that collides, got {text} in {where}"
+                    yield (
+                        f"must have {what} of each {shape.tag} that collides, got {text} in {where}; "
+                        "name that link in body.without_contact if it touches nothing"
+                    )
 
 
 def _meshes(robot: Element, folder: Path, places: Mapping[str, str]) -> Iterator[str]:
@@ -219,7 +229,11 @@ def parent_link(robot: ElementTree.Element, parent: str) -> str:
 
 
 def link_problems(
-    urdf: str | None, mass: float | None, fixed: bool, mountings: Mapping[str, Mounting]
+    urdf: str | None,
+    mass: float | None,
+    fixed: bool,
+    mountings: Mapping[str, Mounting],
+    without_contact: Collection[str] = (),
 ) -> list[Problem]:
     """The mistakes of a vehicle file that only its body's links show.
 
@@ -229,6 +243,7 @@ def link_problems(
         fixed: True if the body is bolted to the world.
         mountings: Parts mounted on the body, by their path in the vehicle file, `tracks.name` or
             `flippers.name`.
+        without_contact: Names of the links whose collision shapes touch nothing.
     """
     if urdf is None:
         own = {"body": "body"}
@@ -239,7 +254,7 @@ def link_problems(
         robot = ElementTree.parse(urdf).getroot()
     except ElementTree.ParseError as error:
         return [Problem("body.urdf", f"must be XML, got {Path(urdf).name}: {error}")]
-    mistakes = urdf_mistakes(robot, Path(urdf).parent, link_places(Path(urdf)))
+    mistakes = urdf_mistakes(robot, Path(urdf).parent, link_places(Path(urdf)), without_contact)
     if mistakes:
         return [Problem("body.urdf", mistake) for mistake in mistakes]
     weighing, root = weighing_links(robot), root_links(robot)[0]

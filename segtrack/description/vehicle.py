@@ -194,10 +194,14 @@ class VehicleDescription(Spec):
             f"flippers.{name}": Mounting(known(flipper, "mount.parent", "body"))
             for name, flipper in known(self, "flippers", {}).items()
         }
-        problems = link_problems(self.body.urdf, mass, fixed, mountings)
+        problems = link_problems(self.body.urdf, mass, fixed, mountings, self._without_contact)
         yield from problems
         if not problems and not fixed:
             yield from self._axles_lie_across()
+
+    @property
+    def _without_contact(self) -> tuple[str, ...]:
+        return known(self.body, "without_contact", ())
 
     def _axles_lie_across(self) -> Checks:
         """Tracks that push a vehicle, whose forward is its body's x, sideways, backwards or not at all."""
@@ -217,7 +221,7 @@ class VehicleDescription(Spec):
             if known(track, "chain", None) is not None
             for link in known(track, "chain.suspension", {})
         } | {f"chain.suspension.{link}": link for link in known(self, "chain.suspension", {})}
-        yield from joint_problems(self.body.urdf, self.joints, flippers, sprung)
+        yield from joint_problems(self.body.urdf, self.joints, flippers, sprung, self._without_contact)
         yield from self._springs_differ()
 
     def _springs_differ(self) -> Checks:

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, QhullError
 
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import body_shapes
@@ -98,7 +98,7 @@ def body_outlines(vehicle: VehicleDescription, plane: tuple[int, int]) -> list[N
     """The body in two of its axes, a convex polygon (n, 2) for each of its shapes [m].
 
     Of a URDF's links those shapes that collide, of a link without any those that are seen; joints at 0.
-    Meshes that cannot be read are left out.
+    Meshes that cannot be read are left out, and flat shapes seen from their edge.
     """
     body = vehicle.body
     if body.urdf is None:
@@ -109,7 +109,7 @@ def body_outlines(vehicle: VehicleDescription, plane: tuple[int, int]) -> list[N
     shapes += [(link, shape) for link, shape in body_shapes(body.urdf, "visual") if link not in colliding]
     outlines = []
     for _, shape in shapes:
-        with suppress(InvalidValueError):
+        with suppress(InvalidValueError, QhullError):
             points = shape.frame.points(shape.corners())[:, plane]
             outlines.append(points[ConvexHull(points).vertices])
     return outlines

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, QhullError
 
 from segtrack.courses import Course, Wall
 from segtrack.description.frames import Frame
@@ -19,6 +20,7 @@ from segtrack.scoring.situation import Situation
 Array = NDArray[np.float64]
 _ROUNDING = 1e-9
 """Sides this short have no direction, and gaps this small are none [m]."""
+_UNREAD = "is flat, or neither OBJ nor STL"
 
 
 class PlanOutline(NamedTuple):
@@ -127,7 +129,8 @@ class _Prism(NamedTuple):
 class VehicleOutline:
     """Vehicle as convex pieces: what of its body can touch, and the hull of each belt with its grousers.
 
-    A ball or a mesh counts as its view along its own z axis, from one end of it to the other.
+    A ball or a mesh counts as its view along its own z axis, from one end of it to the other. Meshes that
+    only PyBullet can use, and plates without thickness in that view, are left out, as the log says.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -184,8 +187,15 @@ def swept(points: Array, counts: NDArray[np.intp], ways: Array) -> tuple[Array, 
 
 
 def _body(robot: Robot) -> Iterator[_Prism]:
+    name, log = robot.description.name, logging.getLogger("segtrack")
     for link, frame, corners in shapes_on_links(robot.description):
-        yield _shape(robot, link, frame, corners)
+        try:
+            if corners is None:
+                log.warning("%s: walls do not feel a mesh of link %r, which %s", name, link, _UNREAD)
+            else:
+                yield _shape(robot, link, frame, corners)
+        except QhullError:
+            log.warning("%s: walls do not feel a shape of link %r, which has no thickness", name, link)
 
 
 def _shape(robot: Robot, link: str, frame: Frame, corners: Array) -> _Prism:

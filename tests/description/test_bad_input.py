@@ -13,6 +13,7 @@ from pybullet_utils.bullet_client import BulletClient
 import segtrack
 from segtrack import terrain
 from segtrack.description import bundled_vehicles, find_vehicle, load_vehicle
+from segtrack.description.load import parse_vehicle
 from segtrack.errors import (
     DisconnectedError,
     FileAccessError,
@@ -37,6 +38,7 @@ MESH = '<visual><geometry><mesh filename="package://rover/hull.stl"/></geometry>
 TENSOR = '<mass value="1"/><inertia ixx="{}" ixy="0" ixz="0" iyy="1" iyz="0" izz="{}"/>'
 SOLID = '<link name="mast"><collision><geometry>{}</geometry></collision></link>'
 FLAT_MAST, THIN_MAST = SOLID.format('<box size="1 1 0"/>'), SOLID.format('<cylinder length="1"/>')
+LEAVE_OUT = "name that link in body.without_contact if it touches nothing"
 BAD_MAST = (
     "body.urdf must have principal moments of inertia that are positive, and none above the sum of the "
     "other two, in link 'mast' (rover.urdf:4), got {} kg m^2"
@@ -334,10 +336,10 @@ def test_mistakes_in_flippers(tmp_path, changes, message):
          "remove that visual if it has no shape"),
         (ROVER.replace('<link name="mast"/>', FLAT_MAST), "base_link",
          "body.urdf must have a positive size of each box that collides, got 1 1 0 in "
-         "link 'mast' (rover.urdf:4)"),
+         "link 'mast' (rover.urdf:4); " + LEAVE_OUT),
         (ROVER.replace('<link name="mast"/>', THIN_MAST), "base_link",
          "body.urdf must have a positive radius of each cylinder that collides, got 0 in "
-         "link 'mast' (rover.urdf:4)"),
+         "link 'mast' (rover.urdf:4); " + LEAVE_OUT),
         (ROVER.replace('<link name="mast"/>', '<link name="mast"><inertial><mass value="1"/></inertial>'
                        "</link>"), "base_link", BAD_MAST.format("0, 0, 0")),
         (ROVER.replace('<link name="mast"/>', f'<link name="mast"><inertial>{TENSOR.format(1, 3)}'
@@ -356,6 +358,25 @@ def test_mistakes_in_a_body_urdf(tmp_path, urdf, parent, message):
     with pytest.raises(VehicleFileError) as error:
         load_vehicle(tmp_path / "mine.yaml")
     assert without_lines(error.value) == "mine.yaml: " + message.format(folder=tmp_path)
+
+
+@pytest.mark.parametrize("engine", ["native", "pybullet"])
+@pytest.mark.parametrize("mast", [FLAT_MAST, THIN_MAST])
+def test_a_shape_without_extent_may_stand_on_a_link_without_contact(tmp_path, mast, engine):
+    """URDFs have them on links that stand for sensors; the file's joints are checked all the same."""
+    weighing = mast.replace("</link>", f"<inertial>{TENSOR.format(1, 1)}</inertial></link>")
+    (tmp_path / "rover.urdf").write_text(TURNING_MAST.replace('<link name="mast"/>', weighing))
+    data = changed("example_rover", ((*LEFT, "mount", "parent"), "base_link"))
+    del data["tracks"]["right"]
+    data["body"]["without_contact"] = ["mast"]
+    data["joints"] = {"pan": {"friction": 1.0}}
+    vehicle = parse_vehicle(data, folder=tmp_path)
+    with segtrack.World(engine=engine) as world:
+        world.add_vehicle(vehicle, track_model="compliant")
+        world.run(0.01)
+    data["joints"] = {"tilt": {"friction": 1.0}}
+    with pytest.raises(VehicleFileError, match="joints.tilt"):
+        parse_vehicle(data, folder=tmp_path)
 
 
 UNREAD = "cannot load {file}: PyBullet refuses it, and says why on its own output"

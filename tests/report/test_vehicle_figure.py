@@ -80,6 +80,14 @@ def test_a_mesh_that_cannot_be_read_is_left_out(tmp_path):
     draw_vehicle(vehicle, 10.0)
 
 
+def test_a_flat_shape_is_drawn_where_its_face_is_seen(tmp_path):
+    vehicle = rover(tmp_path, '<box size="0.4 0.2 0"/>', "visual")
+    (outline,) = body_outlines(vehicle, TOP)
+    assert math.isclose(area(outline), 0.08)
+    assert body_outlines(vehicle, SIDE) == []
+    draw_vehicle(vehicle, 10.0)
+
+
 def test_the_bundled_rover_is_drawn_with_its_hull_mast_and_camera():
     vehicle = load_vehicle("example_rover")
     assert len(body_outlines(vehicle, TOP)) == 3

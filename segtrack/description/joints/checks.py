@@ -31,6 +31,7 @@ def joint_problems(
     specs: Mapping[str, JointSpec],
     flippers: Mapping[str, str],
     sprung: Mapping[str, str],
+    without_contact: Collection[str] = (),
 ) -> list[Problem]:
     """List the mistakes of `joints` and `suspension`; those of the URDF itself are `urdf_mistakes`.
 
@@ -39,6 +40,7 @@ def joint_problems(
         specs: Content of `joints` by name.
         flippers: Link that each flipper is mounted on, by its name.
         sprung: Links that chains have springs for, by the path of the spring.
+        without_contact: Names of the links whose collision shapes touch nothing.
     """
     if not specs and not sprung:
         return []
@@ -49,7 +51,7 @@ def joint_problems(
         robot = ElementTree.parse(urdf).getroot()
     except ElementTree.ParseError:
         return []
-    if urdf_mistakes(robot, Path(urdf).parent):
+    if urdf_mistakes(robot, Path(urdf).parent, without_contact=without_contact):
         return []
     joints = read_joints(robot)
     carriers = {joint.child: name for name, joint in joints.items()}
