@@ -70,8 +70,8 @@ class ContactSpec(Spec):
     as `friction` if not given."""
     stiffness: Positive | None = None
     """Stiffness of each contact point [N/m]: for `compliant` a grouser, or 20 mm of a smooth belt. If not
-    given, rigid; such that the vehicle at rest sinks in by 0.03 mm for `compliant` (0.4 mm beside PyBullet),
-    0.05 mm for `segments`."""
+    given, rigid; such that the vehicle at rest sinks in by 0.03 mm for `compliant`, 0.05 mm
+    for `segments`."""
     damping: NonNegative | None = None
     """Damping of each contact point [N s/m]; needed with stiffness."""
     restitution: Fraction = 0.0

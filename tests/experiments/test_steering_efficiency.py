@@ -33,9 +33,10 @@ def yaw_rate(
     linear: float,
     angular: float,
     friction: float = 1.0,
+    step: float | None = None,
 ) -> float:
     """Mean yaw rate over 1.5 s of a twist on the flat, after 1 s [rad/s]."""
-    with segtrack.World(engine=engine) as world:
+    with segtrack.World(engine=engine, time_step=step) as world:
         world.add_terrain(terrain.Plane(friction=friction))
         robot = world.add_vehicle(vehicle, track_model=track_model, flippers=flippers)
         robot.drive(linear, angular)
@@ -68,6 +69,30 @@ def test_a_twist_is_met(
     assert vehicle.steering_efficiency is None
     rate = yaw_rate(vehicle, flippers, "native", "compliant", linear, angular)
     assert rate == pytest.approx(angular, rel=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "linear", "angular", "met"),
+    [
+        ("packbot", 0.5, 0.2, (0.99, 0.99, 0.99)),
+        ("packbot", 1.0, 0.2, (0.99, 0.98, 0.94)),
+        ("packbot", 1.5, 0.2, (0.98, 0.95, 0.80)),
+        ("packbot", 2.1, 0.2, (0.95, 0.89, 0.53)),
+        ("quince", 0.1, 0.15, (1.00, 1.00, 1.00)),
+        ("quince", 0.2, 0.15, (0.98, 0.98, 0.98)),
+        ("quince", 0.4, 0.15, (0.95, 0.93, 0.88)),
+    ],
+)
+def test_a_fast_vehicle_turns_by_less_and_the_more_so_at_long_steps(
+    name: str, linear: float, angular: float, met: tuple[float, ...]
+) -> None:
+    """A limit, as the documents tell it: yaw rate over that asked for at 1, 2 and 4 ms."""
+    vehicle = load_vehicle(name)
+    flippers = dict.fromkeys(vehicle.flippers, UP)
+    for step, share in zip((1e-3, 2e-3, 4e-3), met, strict=True):
+        rate = yaw_rate(vehicle, flippers, "native", "compliant", linear, angular, step=step)
+        assert rate / angular == pytest.approx(share, abs=0.01), step
 
 
 @pytest.mark.slow
