@@ -331,3 +331,23 @@ def test_plates_stay_on_for_a_long_drive(left, right):
             assert robot.state.position[0] == pytest.approx(3 * left, rel=0.05)
         else:
             assert abs(robot.state.yaw) > 0.5
+
+
+def test_a_vehicle_that_shortens_the_step_changes_no_reading_of_those_before_it():
+    """The step before it was taken with the longer one, by which PyBullet's impulses are divided."""
+    with segtrack.World(engine="pybullet") as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("packbot", track_model="segments")
+        robot.set_belt_speed(0.3, 0.3)
+        world.run(0.1)
+        forces = []
+        for shortens in (False, True):
+            snapshot = world.save()
+            world.step()
+            if shortens:
+                world.add_vehicle("packbot", track_model="compliant", position=(0.0, 3.0))
+            world.step()  # Books the step before.
+            forces.append([(track.force, track.energy) for track in robot.tracks.values()])
+            if not shortens:
+                world.restore(snapshot)
+    np.testing.assert_allclose(forces[1], forces[0], rtol=1e-6)
