@@ -99,7 +99,8 @@ class BulletEngine(Engine):
         self.set_gravity((0.0, 0.0, -gravity))
         self._step_simulation = self.client.stepSimulation
         self._terrains: list[Terrain] = []
-        self._terrain_bodies: list[int] = []
+        # By PyBullet's id: True for one of triangles.
+        self._terrain_bodies: dict[int, bool] = {}
 
     def _configure(self, preset: str) -> None:
         """Take solver settings; the clock goes on."""
@@ -133,8 +134,8 @@ class BulletEngine(Engine):
             vehicle.update_terrain([*self._terrains, terrain])
         bodies = build_terrain(self.client, terrain)
         self._terrains.append(terrain)
-        self._terrain_bodies += bodies
-        return bodies
+        self._terrain_bodies |= bodies
+        return list(bodies)
 
     def clear_terrain(self) -> None:
         """Remove all terrain."""
@@ -189,7 +190,9 @@ class BulletEngine(Engine):
 
     def _take_step(self, damping_rate: float) -> None:
         """Take one step, in as many parts as no vehicle passes a surface of triangles in."""
-        longest = min((v.longest_step(self.time_step) for v in self._vehicles), default=math.inf)
+        longest = min(
+            (v.longest_step(self.time_step, self._terrain_bodies) for v in self._vehicles), default=math.inf
+        )
         if self._parts > 1:
             for vehicle in self._vehicles:
                 vehicle.keep_readings()

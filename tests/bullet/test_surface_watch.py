@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,50 @@ def test_a_fall_in_parts_is_repeated_after_a_restore_to_the_bit(tmp_path: Path) 
             ends.append((robot.state.position, [track.energy for track in robot.tracks.values()]))
             world.restore(snapshot)
         assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("mine", [True, False], ids=["World", "own loop"])
+@pytest.mark.parametrize("kinds", [("plane", "heightfield"), ("heightfield", "plane")], ids="-".join)
+def test_other_ground_in_the_place_of_removed_ground_is_seen_as_it_is(
+    kinds: tuple[str, str], mine: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """PyBullet gives ids out again; only falls on the heightfield are divided, or warned of."""
+    with segtrack.World("fast", engine="pybullet") as world:
+        client = world.client
+        add = world.add_vehicle if mine else partial(segtrack.attach, client)
+        robot = add("packbot", track_model="segments")
+        for kind in kinds:
+            world.add_terrain(ground(kind, tmp_path))
+            robot.reset_base_pose((0.0, 0.0, 0.4))
+            caplog.clear()
+            most = 1
+            for _ in range(70):
+                if mine:
+                    world.step()
+                else:
+                    robot.before_step()
+                    client.stepSimulation()
+                most = max(most, client.getPhysicsEngineParameters()["numSubSteps"])
+            assert (most > 1 or bool(caplog.records)) == (kind == "heightfield")
+            world.clear_terrain()
+
+
+@pytest.mark.parametrize("kind", ["plane", "heightfield", "mesh"])
+@pytest.mark.parametrize("mine", [True, False], ids=["World", "own loop"])
+def test_a_fall_prints_nothing(
+    kind: str, mine: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with segtrack.World("fast", engine="pybullet") as world:
+        world.add_terrain(ground(kind, tmp_path))
+        add = world.add_vehicle if mine else partial(segtrack.attach, world.client)
+        robot = add("packbot", track_model="segments", position=(0.0, 0.0, 0.4))
+        for _ in range(80):
+            if mine:
+                world.step()
+            else:
+                robot.before_step()
+                world.client.stepSimulation()
+    assert capfd.readouterr() == ("", "")
 
 
 class Drop:
