@@ -13,11 +13,13 @@ from contextlib import ExitStack, contextmanager
 GREETINGS = re.compile(
     rb"^(?:pybullet build time|argv\[0\]=).*\n?"
     rb"|^\?\n"
-    rb"|b3Warning\[[^]\n]*\]:\nUnexpected collision shape type in [\w:]*?::extractCollisionShapes",
+    rb"|b3Warning\[[^]\n]*\]:\n"
+    rb"(?:Unexpected collision shape type in [\w:]*?::extractCollisionShapes"
+    rb"|getCollisionShapeData failed\n?)",
     re.MULTILINE,
 )
-"""Lines left out: that of the import, that of a connection, that on a concave mesh's corners, and the remark
-on a heightfield's shape."""
+"""Lines left out: that of the import, that of a connection, that on a concave mesh's corners, and the remarks
+on the shapes of a heightfield and of a body without links."""
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import pybullet
 from pybullet_utils.bullet_client import BulletClient
 
 from segtrack.bullet.client import PRESETS, client_id, configure, open_client
+from segtrack.bullet.frames import step_parts
 from segtrack.bullet.loader import track_builder
 from segtrack.bullet.terrain_builder import build_terrain
 from segtrack.bullet.vehicle import BulletVehicle
@@ -34,14 +35,14 @@ class BulletState:
     Attributes:
         state_id: PyBullet's id of its own part.
         steps: Taken until then.
-        duration: Duration of the latest of PyBullet's own steps [s].
+        parts: Parts of PyBullet's latest step.
         vehicles: State of each vehicle that PyBullet's part lacks.
         bodies: Number of bodies.
     """
 
     state_id: int
     steps: int
-    duration: float
+    parts: int
     vehicles: tuple[dict[str, Any], ...]
     bodies: int
 
@@ -88,7 +89,8 @@ class BulletEngine(Engine):
         self.client: Any = open_client(gui) if client is None else client
         self._client_id = client_id(self.client, "join a client")
         self._given_step, self._preset_is_open = time_step, preset is None
-        self._steps, self._earlier = 0, 0.0
+        self._steps, self._earlier, self._parts, self._own_parts = 0, 0.0, 1, 1
+        self._vehicles: list[BulletVehicle] = []
         try:
             self._configure(_LONGEST if preset is None else preset)
         except SegtrackError:
@@ -96,16 +98,18 @@ class BulletEngine(Engine):
             raise
         self.set_gravity((0.0, 0.0, -gravity))
         self._step_simulation = self.client.stepSimulation
-        self._vehicles: list[BulletVehicle] = []
         self._terrains: list[Terrain] = []
-        self._terrain_bodies: list[int] = []
+        # By PyBullet's id: True for one of triangles.
+        self._terrain_bodies: dict[int, bool] = {}
 
     def _configure(self, preset: str) -> None:
         """Take solver settings; the clock goes on."""
+        for vehicle in self._vehicles:
+            vehicle.keep_readings()
         time_step = configure(self.client, preset, self._given_step)
         if self._steps:
             self._steps, self._earlier = 0, self.time
-        self.preset, self.time_step, self._duration = preset, time_step, time_step
+        self.preset, self.time_step = preset, time_step
         self._check_every = max(1, round(_CHECK_INTERVAL / time_step))
 
     def close(self) -> None:
@@ -130,8 +134,8 @@ class BulletEngine(Engine):
             vehicle.update_terrain([*self._terrains, terrain])
         bodies = build_terrain(self.client, terrain)
         self._terrains.append(terrain)
-        self._terrain_bodies += bodies
-        return bodies
+        self._terrain_bodies |= bodies
+        return list(bodies)
 
     def clear_terrain(self) -> None:
         """Remove all terrain."""
@@ -186,24 +190,33 @@ class BulletEngine(Engine):
 
     def _take_step(self, damping_rate: float) -> None:
         """Take one step, in as many parts as no vehicle passes a surface of triangles in."""
-        longest = min((v.longest_step(self.time_step) for v in self._vehicles), default=math.inf)
-        parts = max(1, math.ceil(self.time_step / longest))
-        self._set_duration(self.time_step / parts)
-        for _ in range(parts):
-            for vehicle in self._vehicles:
-                vehicle.prepare_step(self._duration, damping_rate)
-            try:
-                self._step_simulation()
-            except pybullet.error:
-                raise DisconnectedError("step the world") from None
-
-    def _set_duration(self, duration: float) -> None:
-        """Tell PyBullet the duration of its own steps [s]."""
-        if duration != self._duration:
+        longest = min(
+            (v.longest_step(self.time_step, self._terrain_bodies) for v in self._vehicles), default=math.inf
+        )
+        if self._parts > 1:
             for vehicle in self._vehicles:
                 vehicle.keep_readings()
-            self.client.setPhysicsEngineParameter(fixedTimeStep=duration)
-            self._duration = duration
+        self._divide(1)
+        for vehicle in self._vehicles:
+            vehicle.prepare_step(self.time_step, damping_rate)
+        # PyBullet counts parts by dividing durations, which a power of two does not round.
+        self._divide(2 ** math.ceil(math.log2(max(1.0, self.time_step / longest))))
+        try:
+            self._step_simulation()
+        except pybullet.error:
+            raise DisconnectedError("step the world") from None
+
+    def _divide(self, parts: int) -> None:
+        """Let PyBullet take its steps in so many times the parts that its user has set.
+
+        A user's forces act in all of them. Steps stay divided until the next one, since by that number forces
+        are read (`frames.step_parts`).
+        """
+        if parts != self._parts:
+            if self._parts == 1:
+                self._own_parts = step_parts(self._client_id)
+            self.client.setPhysicsEngineParameter(numSubSteps=parts * self._own_parts)
+            self._parts = parts
 
     def save(self) -> BulletState:
         """Save everything that changes, commands included; held until `release`.
@@ -214,7 +227,7 @@ class BulletEngine(Engine):
         self._must_be_connected("save the state")
         vehicles = tuple(vehicle.snapshot() for vehicle in self._vehicles)
         state = BulletState(
-            self.client.saveState(), self._steps, self._duration, vehicles, self.client.getNumBodies()
+            self.client.saveState(), self._steps, self._parts, vehicles, self.client.getNumBodies()
         )
         self.restore(state)
         return state
@@ -227,7 +240,7 @@ class BulletEngine(Engine):
             raise InvalidValueError("world", f"of the {state.bodies} bodies that the snapshot has", got)
         for vehicle in self._vehicles:
             vehicle.clear_contact_cache()
-        self._set_duration(state.duration)
+        self._divide(state.parts)
         self.client.restoreState(state.state_id)
         self._steps = state.steps
         for vehicle, values in zip(self._vehicles, state.vehicles, strict=True):

@@ -112,6 +112,15 @@ def step_duration(client: int) -> float:
     return float(pybullet.getPhysicsEngineParameters(physicsClientId=client)["fixedTimeStep"])
 
 
+def step_parts(client: int) -> int:
+    """Parts in which PyBullet takes its steps.
+
+    It divides the impulses of the last part by the duration of all of them: forces that it reports are
+    to be multiplied by their number.
+    """
+    return max(1, int(pybullet.getPhysicsEngineParameters(physicsClientId=client)["numSubSteps"]))
+
+
 def vector(array: NDArray[np.float64]) -> tuple[float, float, float]:
     """Three numbers as a tuple of plain floats."""
     x, y, z = array.tolist()
@@ -144,14 +153,14 @@ def read_belt_contacts(
         link, point, normal_force = contact[3], contact[5], contact[9]
         if normal_force > 0:
             by_link.setdefault(link, []).append((point, normal_force))
-    contacts = []
+    contacts, parts = [], step_parts(client)
     for link, touched in sorted(by_link.items()):
         if link not in tracks:
             part = next(part for part, number in links.items() if number == link)
             raise InvalidValueError(f"contacts of {name}", "of tracks alone", Phrase(f"one of {part}"))
         points = np.array([point for point, _ in touched])
         velocities = link_motion(client, body, link).velocities_at(points)
-        forces = np.array([force for _, force in touched])
+        forces = parts * np.array([force for _, force in touched])
         contacts.append(BeltContacts(tracks[link], points, forces, velocities))
     return contacts
 

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import pybullet
 
 from segtrack.bullet.client import connection_required
+from segtrack.bullet.frames import step_parts
 from segtrack.bullet.model import LoadedJoint, LoadedVehicle, MotorAim
 from segtrack.description.joints.design import JointDesign
 from segtrack.description.joints.inertia import joint_inertias
@@ -65,6 +66,7 @@ class BulletJoint(JointModel):
             position, speed, _, force = pybullet.getJointState(
                 self._body, self.joint, physicsClientId=self._client
             )
+            force *= step_parts(self._client)
         servo = self.design.servo
         if servo is None:
             force = 0.0

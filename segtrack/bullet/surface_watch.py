@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pybullet
@@ -46,19 +46,19 @@ class SurfaceWatch:
         """
         self._client, self._body, self._own, self._name = client, own[0], frozenset(own), name
         self._most = _DEEPEST * thinnest
-        self._surfaces: dict[int, bool] = {}
         self._is_warned = False
         low, high = self._bounds()
         center, _ = pybullet.getBasePositionAndOrientation(self._body, physicsClientId=client)
         self._radius = float(np.linalg.norm(np.maximum(high - center, center - low)))
 
-    def longest_step(self, step: float) -> float:
+    def longest_step(self, step: float, known: Mapping[int, bool]) -> float:
         """Longest duration of the next step in which no part passes a surface [s].
 
         It is infinite where none is within reach.
 
         Args:
             step: Duration that the step is meant to have [s].
+            known: True for bodies that are surfaces, by PyBullet's id; others are looked at.
         """
         velocity, spin = pybullet.getBaseVelocity(self._body, physicsClientId=self._client)
         speed = math.hypot(*velocity) + math.hypot(*spin) * self._radius
@@ -69,12 +69,13 @@ class SurfaceWatch:
         near = pybullet.getOverlappingObjects(
             (low - way).tolist(), (high + way).tolist(), physicsClientId=self._client
         )
-        found = any(self._is_surface(body) for body, _ in near or () if body not in self._own)
+        others = {body for body, _ in near or ()} - self._own
+        found = any(known[body] if body in known else self._is_surface(body) for body in others)
         return self._most / speed if found else math.inf
 
     def warn(self, step: float) -> None:
         """Warn, once an approach, of a step [s] that is too long."""
-        longest = self.longest_step(step)
+        longest = self.longest_step(step, {})
         if longest < step and not self._is_warned:
             logging.getLogger("segtrack").warning(
                 "segtrack: %s comes upon a heightfield or concave mesh so fast that its tracks may pass "
@@ -94,12 +95,13 @@ class SurfaceWatch:
         return boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
 
     def _is_surface(self, body: int) -> bool:
-        """True for a body that has a heightfield or a concave mesh."""
-        if body not in self._surfaces:
-            links = range(-1, pybullet.getNumJoints(body, physicsClientId=self._client))
-            with without_greetings():  # PyBullet's remarks that it lists no heightfield, and no corners.
-                self._surfaces[body] = any(self._has_surface(body, link) for link in links)
-        return self._surfaces[body]
+        """True for a body that has a heightfield or a concave mesh.
+
+        It is looked at each time: PyBullet gives the ids of removed bodies to new ones.
+        """
+        links = range(-1, pybullet.getNumJoints(body, physicsClientId=self._client))
+        with without_greetings():  # PyBullet's remarks that it lists no heightfield, and no corners.
+            return any(self._has_surface(body, link) for link in links)
 
     def _has_surface(self, body: int, link: int) -> bool:
         """True for a link of which PyBullet lists no shape, or a mesh of which it lists no corners.

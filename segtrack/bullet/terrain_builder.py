@@ -63,7 +63,7 @@ class _Shape(NamedTuple):
     is_surface: bool = False
 
 
-def build_terrain(client: BulletClient, terrain: Terrain) -> list[int]:
+def build_terrain(client: BulletClient, terrain: Terrain) -> dict[int, bool]:
     """Add a terrain to a physics client.
 
     Solid bodies are static rigid bodies (`useMaximalCoordinates`) instead of
@@ -77,12 +77,12 @@ def build_terrain(client: BulletClient, terrain: Terrain) -> list[int]:
         terrain: Terrain to build.
 
     Returns:
-        The ids of the new bodies, in the order of the terrain's solids.
+        By the ids of the new bodies, in the order of the terrain's solids: True for one of triangles.
 
     Raises:
         FileAccessError: PyBullet cannot load a mesh.
     """
-    bodies = []
+    bodies = {}
     for i, solid in enumerate(terrain.solids()):
         shape = _create_shape(client, solid)
         body = client.createMultiBody(
@@ -102,7 +102,7 @@ def build_terrain(client: BulletClient, terrain: Terrain) -> list[int]:
             restitution=0.0,
         )
         client.changeVisualShape(body, -1, rgbaColor=COLORS[i % len(COLORS)])
-        bodies.append(body)
+        bodies[int(body)] = shape.is_surface
     return bodies
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pybullet
 
 from segtrack.bullet.client import connection_required
-from segtrack.bullet.frames import LoopGuard, link_motion
+from segtrack.bullet.frames import LoopGuard, link_motion, step_parts
 from segtrack.bullet.model import Belt, BeltReading, LoadedFlipper, MotorAim
 from segtrack.engine import BeltState, FlipperModel, FlipperState, FrameMotion, Pedals, TrackModel
 from segtrack.engine.drive import DriveController
@@ -240,7 +240,8 @@ class BulletFlipper(FlipperModel):
             angle, speed, _, torque = pybullet.getJointState(
                 self._body, self.joint, physicsClientId=self._client
             )
-        return FlipperState(angle, speed, torque)
+            parts = step_parts(self._client)
+        return FlipperState(angle, speed, parts * torque)
 
     def set_angle(self, angle: float) -> None:
         """Move to an angle [rad] within the limits, at no more than the flipper's speed and torque."""

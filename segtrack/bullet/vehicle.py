@@ -188,10 +188,13 @@ class BulletVehicle(VehicleModel):
         self._reset_belts(self.tracks)
 
     def _reset_belts(self, tracks: Sequence[BulletTrack]) -> None:
+        before = self._readings()
         self._book_work()
         for track in tracks:
             track.reset_to_mount()
-        self._kept = self._read_at_rest()
+        at_rest = self._read_at_rest()
+        pairs = zip(self.tracks, at_rest, before, strict=True)
+        self._kept = [rest if track in tracks else reading for track, rest, reading in pairs]
 
     def _book_work(self) -> None:
         """Record the latest step before speeds are set: it has done no work at those."""
@@ -235,16 +238,17 @@ class BulletVehicle(VehicleModel):
         self._surfaces.warn(step)
         self.prepare_step(step)
 
-    def longest_step(self, step: float) -> float:
+    def longest_step(self, step: float, terrain: Mapping[int, bool]) -> float:
         """Longest duration of the next step in which its tracks do not pass ground of triangles [s].
 
         It is infinite where there is none within reach.
 
         Args:
             step: Duration that the step is meant to have [s].
+            terrain: True for bodies of triangles, by PyBullet's id, as far as they are known.
         """
         with connection_required(self.physics_client_id, f"step {self.description.name}", self.body_id):
-            return self._surfaces.longest_step(step)
+            return self._surfaces.longest_step(step, terrain)
 
     def keep_readings(self) -> None:
         """Read the belts before PyBullet is told another duration, by which it divides impulses."""

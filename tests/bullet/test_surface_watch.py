@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from quick import some_of
 import segtrack
 from segtrack import terrain
 
+FLIPPERS = list(segtrack.load_vehicle("quince").flippers)
 SPACING = 0.2
 POINTS = 61
 # Without those that cannot move, or whose belts straight segments cannot form.
@@ -86,6 +88,130 @@ def test_a_fall_in_parts_is_repeated_after_a_restore_to_the_bit(tmp_path: Path) 
             ends.append((robot.state.position, [track.energy for track in robot.tracks.values()]))
             world.restore(snapshot)
         assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("mine", [True, False], ids=["World", "own loop"])
+@pytest.mark.parametrize("kinds", [("plane", "heightfield"), ("heightfield", "plane")], ids="-".join)
+def test_other_ground_in_the_place_of_removed_ground_is_seen_as_it_is(
+    kinds: tuple[str, str], mine: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """PyBullet gives ids out again; only falls on the heightfield are divided, or warned of."""
+    with segtrack.World("fast", engine="pybullet") as world:
+        client = world.client
+        add = world.add_vehicle if mine else partial(segtrack.attach, client)
+        robot = add("packbot", track_model="segments")
+        for kind in kinds:
+            world.add_terrain(ground(kind, tmp_path))
+            robot.reset_base_pose((0.0, 0.0, 0.4))
+            caplog.clear()
+            most = 1
+            for _ in range(70):
+                if mine:
+                    world.step()
+                else:
+                    robot.before_step()
+                    client.stepSimulation()
+                most = max(most, client.getPhysicsEngineParameters()["numSubSteps"])
+            assert (most > 1 or bool(caplog.records)) == (kind == "heightfield")
+            world.clear_terrain()
+
+
+@pytest.mark.parametrize("kind", ["plane", "heightfield", "mesh"])
+@pytest.mark.parametrize("mine", [True, False], ids=["World", "own loop"])
+def test_a_fall_prints_nothing(
+    kind: str, mine: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with segtrack.World("fast", engine="pybullet") as world:
+        world.add_terrain(ground(kind, tmp_path))
+        add = world.add_vehicle if mine else partial(segtrack.attach, world.client)
+        robot = add("packbot", track_model="segments", position=(0.0, 0.0, 0.4))
+        for _ in range(80):
+            if mine:
+                world.step()
+            else:
+                robot.before_step()
+                world.client.stepSimulation()
+    assert capfd.readouterr() == ("", "")
+
+
+class Drop:
+    """A PackBot on segments that falls on a heightfield, and what else its world has."""
+
+    def __init__(self, world: segtrack.World) -> None:
+        world.add_terrain(ground("heightfield", Path()))
+        self.world = world
+        self.robot = world.add_vehicle("packbot", track_model="segments", position=(0.0, 0.0, 0.4))
+
+    def step_until_divided(self) -> int:
+        """Take steps until one is divided; returns in how many parts."""
+        for _ in range(100):
+            self.world.step()
+            parts = self.world.client.getPhysicsEngineParameters()["numSubSteps"]
+            if parts > 1:
+                return int(parts)
+        raise AssertionError("no step was divided")
+
+
+def test_forces_of_others_act_all_through_a_step_in_parts() -> None:
+    with segtrack.World("fast", engine="pybullet") as world:
+        drop = Drop(world)
+        drop.step_until_divided()
+        client = world.client
+        ball = client.createMultiBody(1.0, client.createCollisionShape(client.GEOM_SPHERE, radius=0.1))
+        client.resetBasePositionAndOrientation(ball, (0.0, 5.0, 5.0), (0.0, 0.0, 0.0, 1.0))
+        client.changeDynamics(ball, -1, linearDamping=0.0)
+        client.applyExternalForce(ball, -1, (100.0, 0.0, 0.0), (0.0, 5.0, 5.0), client.WORLD_FRAME)
+        drop.step_until_divided()
+        assert client.getBaseVelocity(ball)[0][0] == pytest.approx(100.0 * 0.005)
+
+
+def test_after_a_step_in_parts_the_clients_own_steps_are_whole() -> None:
+    with segtrack.World("fast", engine="pybullet") as world:
+        drop = Drop(world)
+        assert drop.step_until_divided() > 1
+        client = world.client
+        ball = client.createMultiBody(1.0, client.createCollisionShape(client.GEOM_SPHERE, radius=0.1))
+        client.resetBasePositionAndOrientation(ball, (0.0, 5.0, 5.0), (0.0, 0.0, 0.0, 1.0))
+        client.stepSimulation()
+        assert client.getBaseVelocity(ball)[0][2] == pytest.approx(-9.81 * 0.005, rel=1e-3)
+        assert client.getPhysicsEngineParameters()["fixedTimeStep"] == world.time_step
+
+
+@pytest.mark.parametrize("track_model, bound", [("compliant", 1e-3), ("chain", 0.01)])
+def test_a_fall_beside_it_kicks_no_other_vehicle(track_model: str, bound: float) -> None:
+    """Another one, at 0.5 m/s, drives as beside one that stands."""
+    speeds = {}
+    for height in (0.0, 1.0):
+        with segtrack.World("fast", engine="pybullet") as world:
+            drop = Drop(world)
+            other = world.add_vehicle("packbot", track_model=track_model, position=(0.0, 3.0))
+            other.set_velocity(0.5)
+            other.set_belt_speed(0.5, 0.5)
+            world.run(0.6)
+            drop.robot.reset_base_pose((0.0, 0.0, 0.1 + height))
+            speeds[height] = []
+            for _ in range(100):
+                world.step()
+                speeds[height].append(other.state.velocity[0])
+    np.testing.assert_allclose(speeds[1.0], speeds[0.0], atol=bound)
+
+
+def test_forces_are_read_as_they_act_whatever_parts_a_step_is_taken_in() -> None:
+    """Loads of the ground against the weight on a slope; drives and raised flippers against whole steps."""
+    found = []
+    for parts in (1, 4):
+        with segtrack.World("fast", engine="pybullet") as world:
+            world.client.setGravity(-9.81 * math.sin(0.2), 0.0, -9.81 * math.cos(0.2))
+            world.add_terrain(terrain.Plane())
+            world.client.setPhysicsEngineParameter(numSubSteps=parts)
+            robot = world.add_vehicle("quince", track_model="segments", flippers=dict.fromkeys(FLIPPERS, 1.0))
+            world.run(2.0)
+            weight = robot.mass * 9.81
+            pressed = sum(contact.normal_forces.sum() for contact in robot.read_belt_contacts())
+            assert pressed == pytest.approx(weight * math.cos(0.2), rel=0.01)
+            pulled = sum(track.force for track in robot.tracks.values())
+            found.append([pulled, *(flipper.torque for flipper in robot.flippers.values())])
+    np.testing.assert_allclose(found[1], found[0], rtol=0.01, atol=0.05)
 
 
 @pytest.mark.parametrize("kind", ["heightfield", "mesh"])

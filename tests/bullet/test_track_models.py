@@ -331,3 +331,39 @@ def test_plates_stay_on_for_a_long_drive(left, right):
             assert robot.state.position[0] == pytest.approx(3 * left, rel=0.05)
         else:
             assert abs(robot.state.yaw) > 0.5
+
+
+def test_a_vehicle_that_shortens_the_step_changes_no_reading_of_those_before_it():
+    """The step before it was taken with the longer one, by which PyBullet's impulses are divided."""
+    with segtrack.World(engine="pybullet") as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("packbot", track_model="segments")
+        robot.set_belt_speed(0.3, 0.3)
+        world.run(0.1)
+        forces = []
+        for shortens in (False, True):
+            snapshot = world.save()
+            world.step()
+            if shortens:
+                world.add_vehicle("packbot", track_model="compliant", position=(0.0, 3.0))
+            world.step()  # Books the step before.
+            forces.append([(track.force, track.energy) for track in robot.tracks.values()])
+            if not shortens:
+                world.restore(snapshot)
+    np.testing.assert_allclose(forces[1], forces[0], atol=1e-6)
+
+
+def test_placing_a_flipper_leaves_the_forces_of_other_belts():
+    """Quince's main belts hold it on a slope; a front flipper, raised, is set a little higher."""
+    with segtrack.World(engine="pybullet") as world:
+        world.client.setGravity(-9.81 * math.sin(0.2), 0.0, -9.81 * math.cos(0.2))
+        world.add_terrain(terrain.Plane())
+        flippers = dict.fromkeys(segtrack.load_vehicle("quince").flippers, 1.0)
+        robot = world.add_vehicle("quince", track_model="segments", flippers=flippers)
+        world.run(1.0)
+        main = [name for name in robot.tracks if "front_left" not in name]
+        before = [robot.tracks[name].force for name in main]
+        robot.flippers["front_left"].place(1.1)
+        world.step()  # Books the step before.
+        np.testing.assert_allclose([robot.tracks[name].force for name in main], before, rtol=0.01, atol=0.1)
+        assert max(map(abs, before)) > 20.0

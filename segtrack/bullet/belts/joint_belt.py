@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pybullet
 
 from segtrack.bullet.client import connection_required
-from segtrack.bullet.frames import link_motion, place_base
+from segtrack.bullet.frames import link_motion, place_base, step_parts
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
 from segtrack.description.track import TrackSpec
 from segtrack.geometry.grousers import wrap_travel
@@ -224,7 +224,7 @@ class JointBeltGroup(BeltGroup):
     def read(self) -> list[BeltReading]:
         """Read the state of all belts, in track order."""
         states = iter(pybullet.getJointStates(self._body, self._joints, physicsClientId=self._client))
-        readings = []
+        parts, readings = step_parts(self._client), []
         for ratios in self._ratios:
             position, speed, _, torque = next(states)
             k = ratios[0]
@@ -232,5 +232,5 @@ class JointBeltGroup(BeltGroup):
             for k in ratios[1:]:
                 position, speed, _, torque = next(states)
                 phase, rate, force = phase + position / k, rate + speed / k, force + torque * k
-            readings.append(BeltReading(phase / len(ratios), rate / len(ratios), force))
+            readings.append(BeltReading(phase / len(ratios), rate / len(ratios), parts * force))
         return readings
