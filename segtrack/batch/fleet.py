@@ -83,6 +83,7 @@ class Fleet:
         friction = [[t.spec.contact.friction for t in k.description.mounted_tracks()] for k in kinds]
         self._friction_by_kind = np.array(friction)
         self.own = OwnProperties(*(values[self.kind_of] for values in self._own_by_kind))
+        self.limits = CommandLimits(*(values[self.kind_of] for values in self._limits_by_kind))
         self.take_kinds(np.arange(count), self.kind_of)
         self._sections = max(len(each.kinds) for each in belts)
         self._segments = max(len(each.segments) for each in belts)
@@ -94,11 +95,6 @@ class Fleet:
         self._packed: list[list[Packed]] = []
         self._probe: Fleet | None = None
         self._take_room(room or Room(math.ceil(NEAR * self._sections), *FIRST_ROOM))
-
-    @property
-    def limits(self) -> CommandLimits:
-        """Limits of each vehicle's commands."""
-        return CommandLimits(*(values[self.kind_of] for values in self._limits_by_kind))
 
     @property
     def device_arrays(self) -> VehicleState:
@@ -251,7 +247,8 @@ class Fleet:
         self.kind_of[chosen] = kinds
         self.state.frictions[chosen] = self._friction_by_kind[kinds]
         self.state.drive_factors[chosen] = 1.0
-        for array, values in zip(self.own, self._own_by_kind, strict=True):
+        pairs = (self.own, self._own_by_kind), (self.limits, self._limits_by_kind)
+        for array, values in (pair for mine, by_kind in pairs for pair in zip(mine, by_kind, strict=True)):
             array[chosen] = values[kinds]
 
     def read_contacts(self, i: int, step: float) -> NDArray[np.float64]:
@@ -293,6 +290,7 @@ class Fleet:
         overwrite(self._history, saved.history)
         overwrite(self.own, saved.own)
         overwrite((self.kind_of, self.terrain_of, self.status, self.steps), saved.indices)
+        overwrite(self.limits, [values[self.kind_of] for values in self._limits_by_kind])
         copy_memory(self._memory, saved.memory)
         self.state.slack[:], self._probe = 0.0, None
 

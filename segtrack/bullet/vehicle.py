@@ -247,8 +247,11 @@ class BulletVehicle(VehicleModel):
             step: Duration that the step is meant to have [s].
             terrain: True for bodies of triangles, by PyBullet's id, as far as they are known.
         """
-        with connection_required(self.physics_client_id, f"step {self.description.name}", self.body_id):
+        try:  # As in `prepare_step`.
             return self._surfaces.longest_step(step, terrain)
+        except pybullet.error:
+            require_body(self.physics_client_id, f"step {self.description.name}", self.body_id)
+            raise
 
     def keep_readings(self) -> None:
         """Read the belts before PyBullet is told another duration, by which it divides impulses."""

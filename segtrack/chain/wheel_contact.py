@@ -19,7 +19,7 @@ from segtrack.chain.contact_rows import (
     vector_in,
     write_row,
 )
-from segtrack.chain.running_gear_arrays import RunningGearArrays, Wheels
+from segtrack.chain.running_gear_arrays import RunningGearArrays, WheelContactParameters, Wheels
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.chain.shoes import Vector
 from segtrack.chain.wheel_dynamics import (
@@ -173,8 +173,10 @@ def keep_rail_shear(running_gear: RunningGearArrays) -> None:
 def _law(wheels: Wheels, w: int) -> ContactParameters:
     """Law of a rail on wheel w: it damps along the surface as along the normal."""
     laws = wheels.contacts
-    stiffness, damping, friction, tangential_stiffness = laws[w, 0], laws[w, 1], laws[w, 2], laws[w, 3]
-    return ContactParameters(friction, stiffness, damping, tangential_stiffness, damping, 1.0, 0.0)
+    law = WheelContactParameters(laws[w, 0], laws[w, 1], laws[w, 2], laws[w, 3])
+    return ContactParameters(
+        law.friction, law.stiffness, law.damping, law.tangential_stiffness, law.damping, 1.0, 0.0
+    )
 
 
 @inlined
@@ -221,7 +223,7 @@ def _find_rail_contacts(
     flat = span[0] - skew * axle[0], span[1] - skew * axle[1], span[2] - skew * axle[2]
     square_length, ahead, beside = dot(flat, flat), dot(away, flat) + dot(begin, flat), dot(side, flat)
     per_length = 1 / square_length if square_length > 0 else 0.0
-    friction = wheels.contacts[w, 2]
+    friction = _law(wheels, w).friction
     for s in range(len(wheels.stations)):
         y = wheels.stations[s]
         first = begin[0] + y * side[0], begin[1] + y * side[1], begin[2] + y * side[2]

@@ -136,7 +136,7 @@ class NativeVehicle(VehicleModel):
             moved.append((follower, offset + ratio * position))
         for j, place in moved:
             state.joint_angles[j] = state.joint_references[j] = place
-            state.joint_speeds[j] = state.joint_torques[j] = state.last_changes[6 + j] = 0.0
+            state.joint_speeds[j] = state.joint_torques[j] = state.last_changes[ROOT + j] = 0.0
             state.joint_commands[j] = 0.0, place
         state.last_changes[ROOT + len(state.joint_speeds) :] = math.inf
         self.reset_belts()

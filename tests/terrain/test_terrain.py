@@ -301,18 +301,20 @@ def test_a_solid_without_extent_is_refused_by_name(part, message):
     ("engine", "track_model"), [("native", "compliant"), ("pybullet", "segments"), ("pybullet", "compliant")]
 )
 def test_a_plane_has_no_end(engine, track_model):
-    """A PackBot turns 300 m from the origin as it does 1 m from it.
+    """A PackBot turns 300 m from the origin as it does there, on segments once it has settled.
 
-    At the origin itself grousers of segments meet the ground in another order by
-    rounding: the yaw after 0.5 s is 0.156 there, and 0.159 at 1, 10, 40 and 300 m.
+    Grousers of segments that drop onto the ground as the belts start meet it in an order that rounding
+    decides: without settling, the yaw after 0.5 s is 0.156 to 0.164 at 0, 0.11, 0.37, 1 and 300 m.
     """
     if engine == "pybullet":
         pytest.importorskip("pybullet")
     found = []
-    for x in (1.0, 300.0):
+    for x in (0.0, 300.0):
         with segtrack.World(engine=engine) as world:
             world.add_terrain(terrain.Plane())
             robot = world.add_vehicle("packbot", track_model=track_model, position=(x, 0.7 * x))
+            if track_model == "segments":
+                world.settle()
             robot.set_belt_speed(0.1, 0.3)
             world.run(0.5)
             place = np.subtract(robot.state.position, (x, 0.7 * x, 0.0))
