@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 from segtrack.compliant.belt import BeltArrays, section_pose
 from segtrack.compliant.candidates import Candidates
 from segtrack.compliant.edge_contact import (
+    Ride,
     add_edges,
     along_axes,
     horizon_of,
     report_contact,
+    ridden,
     solid_of_edge,
 )
 from segtrack.compliant.memory import BeltMemory
@@ -22,6 +24,9 @@ from segtrack.ground.implicit_contact import point_load
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
 from segtrack.ground.vectors import Vector, cross, row, scaled, sum_of
+
+_NO_RUN = 1e-7
+"""Way of a belt in a step below which its chords are its tangents [m]."""
 
 
 @compiled
@@ -88,21 +93,27 @@ def add_belt_contacts(
     """
     law, horizon = contact_law(belts.laws, belt, friction), horizon_of(report, step)
     first, points, history = belts.section_starts[belt], belts.points.shape[1], memory.contacts
+    run = belts.riding[belt] * speed * horizon
     for near in range(candidates.near_starts[belt], candidates.near_starts[belt + 1]):
         part = candidates.near[near]
         place = memory.places[part]
         kind, length = belts.kinds[part], belts.lengths[part]
-        x, z, cosine, sine, curvature = section_pose(
-            belts, belt, belts.coordinates[part] + belts.riding[belt] * travel
-        )
+        coordinate = belts.coordinates[part] + belts.riding[belt] * travel
+        x, z, cosine, sine, curvature = section_pose(belts, belt, coordinate)
         out = along_axes(ex, ey, ez, (sine, 0.0, cosine))
         forward = along_axes(ex, ey, ez, (cosine, 0.0, -sine))
         base = sum_of(origin, along_axes(ex, ey, ez, (x, 0.0, z)))
         lever = (base[0] - center[0], base[1] - center[1], base[2] - center[2])
-        # A section moves along the path with the belt, and turns with it around an arc.
-        spin = sum_of(angular_velocity, scaled(ey, speed * curvature))
-        moving = sum_of(sum_of(velocity, cross(angular_velocity, lever)), scaled(forward, speed))
-        bend = scaled(ey, curvature)
+        ride = Ride(forward, scaled(out, -curvature), scaled(forward, curvature))
+        if abs(run) > _NO_RUN:
+            # Around an arc the chord of the step, not its tangent, which leads run^2 / 2 r too deep.
+            end_x, end_z, end_cosine, end_sine, end_curvature = section_pose(belts, belt, coordinate + run)
+            if curvature != 0.0 or end_curvature != 0.0:
+                ride = Ride(
+                    along_axes(ex, ey, ez, ((end_x - x) / run, 0.0, (end_z - z) / run)),
+                    along_axes(ex, ey, ez, ((end_cosine - cosine) / run, 0.0, (sine - end_sine) / run)),
+                    along_axes(ex, ey, ez, ((end_sine - sine) / run, 0.0, (end_cosine - cosine) / run)),
+                )
         # A section that an edge across the track has entered lies on that, and on faces that face it.
         edged = NONE
         if candidates.edge_counts[near] > 0:
@@ -129,10 +140,11 @@ def add_belt_contacts(
                 forward,
                 ey,
                 out,
-                moving,
-                spin,
+                velocity,
+                angular_velocity,
                 lever,
-                bend,
+                speed,
+                ride,
                 history,
                 contacts,
                 link,
@@ -148,7 +160,7 @@ def add_belt_contacts(
         for p in range(belts.point_counts[kind]):
             arm = along_axes(forward, ey, out, row(belts.points[kind], p))
             point = sum_of(base, arm)
-            own, along_belt = sum_of(lever, arm), sum_of(forward, cross(bend, arm))
+            own, along_belt = sum_of(lever, arm), ridden(ride, row(belts.points[kind], p))
             pressing, along, push, depth, pressure = point_load(
                 ground,
                 law,
@@ -160,9 +172,9 @@ def add_belt_contacts(
                 edged,
                 out,
                 point,
-                moving,
-                spin,
-                arm,
+                velocity,
+                angular_velocity,
+                speed,
                 ey,
                 belts.areas[kind, p],
                 belts.sides[kind, p],
@@ -174,6 +186,7 @@ def add_belt_contacts(
                 (link, belt, own, along_belt),
             )
             if len(report) > 0:
-                index, here = part * points + p, sum_of(moving, cross(spin, arm))
+                index = part * points + p
+                here = sum_of(sum_of(velocity, cross(angular_velocity, own)), scaled(along_belt, speed))
                 report_contact(report, index, point, pressing, push, along, here, depth, pressure, belt, part)
                 report[index, 14] = greatest_sinkage(history, place * points + p)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +22,7 @@ from segtrack.ground.implicit_contact import edge_end_load
 from segtrack.ground.kernels import compiled
 from segtrack.ground.pack import Ground
 from segtrack.ground.point_contact import edge_in_piece, point_between
-from segtrack.ground.vectors import Vector, cross, dot, row, sum_of
+from segtrack.ground.vectors import Vector, cross, dot, row, scaled, sum_of
 
 REPORT = 18
 """Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,
@@ -75,6 +77,23 @@ def report_contact(
     out[3], out[10], out[11], out[12], out[13] = normal_force, depth, pressure, belt, section
 
 
+class Ride(NamedTuple):
+    """Motion of a part over its link with a belt, in the world, per metre of the belt [-, 1/m, 1/m]."""
+
+    forward: Vector
+    """Of the part's origin."""
+    nose: Vector
+    """Of the part's x axis, along which the belt moves."""
+    top: Vector
+    """Of the part's z axis."""
+
+
+@compiled
+def ridden(ride: Ride, place: Vector) -> Vector:
+    """Motion of a place in a part's frame [m] over the link, per metre of the belt, in the world [-]."""
+    return sum_of(ride.forward, sum_of(scaled(ride.nose, place[0]), scaled(ride.top, place[2])))
+
+
 @compiled
 def horizon_of(report: NDArray[np.float64], step: float) -> float:
     """Time that friction is predicted for [s]: that of a step, or 0 where contacts are reported as of now."""
@@ -99,10 +118,11 @@ def add_edges(
     x: Vector,
     y: Vector,
     z: Vector,
-    moving: Vector,
+    velocity: Vector,
     spin: Vector,
     lever: Vector,
-    bend: Vector,
+    speed: float,
+    ride: Ride,
     history: ContactHistory,
     contacts: Contacts,
     link: int,
@@ -132,10 +152,11 @@ def add_edges(
         x: x axis of the part's frame in the world, along which a belt moves.
         y: y axis, across the track.
         z: z axis.
-        moving: Velocity of the part's origin in the world [m/s].
-        spin: Angular velocity of the part in the world [rad/s].
+        velocity: Velocity of the link's centre, in the world [m/s].
+        spin: Angular velocity of the link, in the world [rad/s].
         lever: From the link's centre to the part's origin, in the world [m].
-        bend: Angular velocity of the part over its link, per belt speed, in the world [rad/m].
+        speed: Speed of the belt [m/s].
+        ride: Motion of the part over its link, per metre of the belt.
         history: Contact memory of the vehicle.
         contacts: Contacts of the vehicle, written behind those that are there.
         link: Index of the link.
@@ -177,10 +198,8 @@ def add_edges(
             for tip in range(2):
                 place = point_between(begin, end, stop if tip else start)
                 arm = along_axes(x, y, z, place)
-                here = sum_of(moving, cross(spin, arm))
-                own, along_belt = sum_of(lever, arm), (0.0, 0.0, 0.0)
-                if belt != NONE:
-                    along_belt = sum_of(x, cross(bend, arm))
+                own, along_belt = sum_of(lever, arm), ridden(ride, place)
+                here = sum_of(sum_of(velocity, cross(spin, own)), scaled(along_belt, speed))
                 depth = offset - dot(place, normal)
                 pressing, shear, along, push = edge_end_load(
                     law,

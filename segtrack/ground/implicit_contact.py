@@ -195,9 +195,9 @@ def point_load(
     left_out: int,
     outwards: Vector,
     point: Vector,
-    moving: Vector,
+    velocity: Vector,
     spin: Vector,
-    arm: Vector,
+    speed: float,
     lateral: Vector,
     area: float,
     side: float,
@@ -222,9 +222,9 @@ def point_load(
             surface only those that face the part touch.
         outwards: Direction out of the part, in the world.
         point: Point in the world [m].
-        moving: Velocity of the origin of the point's part, in the world [m/s].
-        spin: Angular velocity of the part, in the world [rad/s].
-        arm: From the part's origin to the point, in the world [m].
+        velocity: Velocity of the centre of the point's link, in the world [m/s].
+        spin: Angular velocity of the link, in the world [rad/s].
+        speed: Speed of the point's belt [m/s].
         lateral: Direction across the track, in the world.
         area: Area that the point stands for, in soil [m^2].
         side: Smaller side b of the face to which it belongs, in soil [m].
@@ -259,8 +259,8 @@ def point_load(
             continue
         if surface != solid and not stands_for_floor(ground, solids, count, near, point, depth):
             continue
-        velocity = sum_of(moving, cross(spin, arm))
-        rising = dot(velocity, normal)
+        moving = sum_of(sum_of(velocity, cross(spin, part[2])), scaled(part[3], speed))
+        rising = dot(moving, normal)
         if depth <= 0.0 and depth - step * rising <= 0.0:
             continue
         slot = find_slot(solid_ids, first, first + MAX_SOLIDS_PER_POINT, surface)
@@ -271,7 +271,7 @@ def point_load(
             solid_ids[slot], history.sinkages[slot] = surface, 0.0
             shears[slot, 0], shears[slot, 1], shears[slot, 2] = 0.0, 0.0, 0.0
         touched |= 1 << (slot - first)
-        slip = without_share(velocity, rising, normal)
+        slip = without_share(moving, rising, normal)
         if soil == RIGID:
             shear, along, now = rigid_contact(
                 row(shears, slot),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, list_part
-from segtrack.compliant.edge_contact import add_edges, horizon_of, report_contact
+from segtrack.compliant.edge_contact import Ride, add_edges, horizon_of, report_contact
 from segtrack.ground.broadphase import (
     MAX_EDGES,
     MAX_SOLIDS_PER_POINT,
@@ -236,7 +236,7 @@ def add_hull_contacts(
                 point,
                 velocity,
                 spin,
-                lever,
+                0.0,
                 lateral,
                 hull.areas[p],
                 hull.sides[p],
@@ -273,10 +273,11 @@ def add_hull_contacts(
             axis(work.rotations, link, 0),
             lateral,
             axis(work.rotations, link, 2),
-            sum_of(velocity, cross(spin, lever)),
+            velocity,
             spin,
             lever,
-            (0.0, 0.0, 0.0),
+            0.0,
+            Ride((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
             history,
             work.contacts,
             link,
