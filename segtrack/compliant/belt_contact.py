@@ -93,7 +93,7 @@ def add_belt_contacts(
     """
     law, horizon = contact_law(belts.laws, belt, friction), horizon_of(report, step)
     first, points, history = belts.section_starts[belt], belts.points.shape[1], memory.contacts
-    run = belts.riding[belt] * speed * horizon
+    run, slides = belts.riding[belt] * speed * horizon, belts.riding[belt] == 0.0
     for near in range(candidates.near_starts[belt], candidates.near_starts[belt + 1]):
         part = candidates.near[near]
         place = memory.places[part]
@@ -120,7 +120,7 @@ def add_belt_contacts(
             # An edge passes from one piece of a face that stands still to the next.
             last = belts.section_starts[belt + 1] - 1
             before, behind = NONE, NONE
-            if belts.riding[belt] == 0.0:
+            if slides:
                 before = _first_slot(memory, part - 1 if part > first else last)
                 behind = _first_slot(memory, part + 1 if part < last else first)
             entered = add_edges(
@@ -144,6 +144,7 @@ def add_belt_contacts(
                 angular_velocity,
                 lever,
                 speed,
+                slides,
                 ride,
                 history,
                 contacts,
@@ -175,6 +176,7 @@ def add_belt_contacts(
                 velocity,
                 angular_velocity,
                 speed,
+                slides,
                 ey,
                 belts.areas[kind, p],
                 belts.sides[kind, p],

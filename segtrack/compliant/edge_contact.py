@@ -22,7 +22,7 @@ from segtrack.ground.implicit_contact import edge_end_load
 from segtrack.ground.kernels import compiled
 from segtrack.ground.pack import Ground
 from segtrack.ground.point_contact import edge_in_piece, point_between
-from segtrack.ground.vectors import Vector, cross, dot, row, scaled, sum_of
+from segtrack.ground.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
 
 REPORT = 18
 """Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,
@@ -122,6 +122,7 @@ def add_edges(
     spin: Vector,
     lever: Vector,
     speed: float,
+    slides: bool,
     ride: Ride,
     history: ContactHistory,
     contacts: Contacts,
@@ -156,6 +157,7 @@ def add_edges(
         spin: Angular velocity of the link, in the world [rad/s].
         lever: From the link's centre to the part's origin, in the world [m].
         speed: Speed of the belt [m/s].
+        slides: True if the belt slides along the part, and does not carry it.
         ride: Motion of the part over its link, per metre of the belt.
         history: Contact memory of the vehicle.
         contacts: Contacts of the vehicle, written behind those that are there.
@@ -199,6 +201,8 @@ def add_edges(
                 place = point_between(begin, end, stop if tip else start)
                 arm = along_axes(x, y, z, place)
                 own, along_belt = sum_of(lever, arm), ridden(ride, place)
+                if slides:
+                    along_belt = without_share(along_belt, dot(along_belt, inwards), inwards)
                 here = sum_of(sum_of(velocity, cross(spin, own)), scaled(along_belt, speed))
                 depth = offset - dot(place, normal)
                 pressing, shear, along, push = edge_end_load(

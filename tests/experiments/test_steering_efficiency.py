@@ -71,28 +71,40 @@ def test_a_twist_is_met(
     assert rate == pytest.approx(angular, rel=0.05)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "linear", "angular", "met"),
+    ("name", "linear", "track_model"),
     [
-        ("packbot", 0.5, 0.2, (0.99, 0.99, 0.99)),
-        ("packbot", 1.0, 0.2, (0.99, 0.98, 0.94)),
-        ("packbot", 1.5, 0.2, (0.98, 0.95, 0.80)),
-        ("packbot", 2.1, 0.2, (0.95, 0.89, 0.53)),
-        ("quince", 0.1, 0.15, (1.00, 1.00, 1.00)),
-        ("quince", 0.2, 0.15, (0.98, 0.98, 0.98)),
-        ("quince", 0.4, 0.15, (0.95, 0.93, 0.88)),
+        ("packbot", 2.1, "compliant"),
+        ("quince", 0.4, "surface"),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [
+                ("packbot", 0.5, "compliant"),
+                ("packbot", 1.0, "compliant"),
+                ("packbot", 1.5, "compliant"),
+                ("packbot", 2.1, "surface"),
+                ("quince", 0.1, "compliant"),
+                ("quince", 0.2, "compliant"),
+                ("quince", 0.4, "compliant"),
+                ("bulldozer", 1.8, "compliant"),
+                ("maxxii", 0.6, "compliant"),
+                ("tapered", 0.6, "surface"),
+                ("trapezoidal", 0.9, "compliant"),
+                ("example_rover", 0.7, "compliant"),
+            ]
+        ),
     ],
 )
-def test_a_fast_vehicle_turns_by_less_and_the_more_so_at_long_steps(
-    name: str, linear: float, angular: float, met: tuple[float, ...]
-) -> None:
-    """A limit, as the documents tell it: yaw rate over that asked for at 1, 2 and 4 ms."""
+def test_a_fast_vehicle_turns_as_told_at_any_step(name: str, linear: float, track_model: str) -> None:
+    """Within 5 %, and within 1 % of each other: what comes around a pulley stays on its arc in a step."""
     vehicle = load_vehicle(name)
     flippers = dict.fromkeys(vehicle.flippers, UP)
-    for step, share in zip((1e-3, 2e-3, 4e-3), met, strict=True):
-        rate = yaw_rate(vehicle, flippers, "native", "compliant", linear, angular, step=step)
-        assert rate / angular == pytest.approx(share, abs=0.01), step
+    rates = [
+        yaw_rate(vehicle, flippers, "native", track_model, linear, 0.2, step=step)
+        for step in (1e-3, 2e-3, 4e-3)
+    ]
+    assert rates == pytest.approx([0.2] * 3, rel=0.05)
+    assert rates == pytest.approx([rates[0]] * 3, rel=0.01)
 
 
 @pytest.mark.slow
