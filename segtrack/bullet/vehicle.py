@@ -316,8 +316,7 @@ class BulletVehicle(VehicleModel):
         # As in the native engine all of these may add up at one point.
         fastest = sum(list(speeds.values())[:2]) + reach * max(flippers, default=0.0)
         others = {f"body {k} of it": math.hypot(*linear) for k, (linear, _) in enumerate(loose, start=2)}
-        for track, mounted in zip(self.tracks, self.description.mounted_tracks(), strict=True):
-            others[f"belt {mounted.name}"] = abs(track.drive.speed)
+        others |= {f"belt {track.mounted.name}": abs(track.drive.speed) for track in self.tracks}
         speeds |= others
         finite, fastest = all(map(math.isfinite, speeds.values())), max(fastest, *others.values())
         if finite and fastest < ABSURD_SPEED:
