@@ -17,7 +17,7 @@ from segtrack.description import VehicleDescription, bundled_vehicles, load_vehi
 from segtrack.description.belt_limits import segments_problems
 from segtrack.description.chain.layout import check_chains
 from segtrack.description.ground_reach import low_shapes
-from segtrack.description.placement import vehicle_links
+from segtrack.description.placement import farthest_reach, vehicle_links
 from segtrack.description.steering import SteeringByLoads
 from segtrack.engine.track_models import track_model_names
 from segtrack.errors import SegtrackError
@@ -96,6 +96,9 @@ def draw_course(
 
 _RAISED = 1.0
 """Angle of raised flippers for which `validate` reckons [rad]."""
+_OTHER = {"left": {"right"}, "right": {"left"}}
+_GIANT = 20.0
+"""Reach of a vehicle over the perimeter of its longest belt beyond which a mesh is likely in mm [-]."""
 VehicleFile = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")]
 
 
@@ -130,8 +133,9 @@ def validate(file: VehicleFile) -> None:
     tracks = len(list(vehicle.mounted_tracks()))
     flippers = len(vehicle.flippers)
     words().print(f"{vehicle.name}: valid, {tracks} tracks, {flippers} flippers", highlight=False)
-    for remark in (*_shapes_beside_belts(vehicle), *_sides(vehicle), *_efficiency(vehicle)):
-        words().print(f"{vehicle.name}: {remark}", highlight=False)
+    for remarks in (_likely_mistakes, _shapes_beside_belts, _sides, _efficiency):
+        for remark in remarks(vehicle):
+            words().print(f"{vehicle.name}: {remark}", highlight=False)
     for problem in segments_problems(vehicle):
         words().print(f"{vehicle.name}: not for track model segments: {problem}", highlight=False)
     chains = check_chains(vehicle)
@@ -141,6 +145,20 @@ def validate(file: VehicleFile) -> None:
         words().print(f"{vehicle.name}: {remark}", highlight=False)
     if chains.problems and vehicle.describes_chains:
         raise typer.Exit(2)
+
+
+def _likely_mistakes(vehicle: VehicleDescription) -> Iterator[str]:
+    """Remarks on what is valid and hardly meant."""
+    for track in vehicle.mounted_tracks():
+        if track.side != "center" and {"left", "right"} & set(track.name.split("_")) == _OTHER[track.side]:
+            yield f"track {track.name} lies on the {track.side}, at y = {track.y:g} m: +y is the left"
+    reach = farthest_reach(vehicle)
+    belt = max(track.spec.belt_path.perimeter for track in vehicle.mounted_tracks())
+    if reach > _GIANT * belt:
+        yield (
+            f"its body's shapes reach {reach:.3g} m from its centre of mass, its belts are at most "
+            f'{belt:.3g} m around: a mesh in mm has scale="0.001 0.001 0.001"'
+        )
 
 
 def _efficiency(vehicle: VehicleDescription) -> Iterator[str]:

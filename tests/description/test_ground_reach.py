@@ -172,3 +172,18 @@ def test_validate_names_the_shapes_and_the_share_of_the_belts(tmp_path, capsys):
     share = belt_share(load_vehicle(path))
     assert f"own:beltscarry{share:.0%}oftheweightatrestonflatground" in told
     assert told.count("body.without_contact") == 1
+
+
+def test_validate_tells_what_is_hardly_meant(tmp_path, capsys):
+    """Sides that the tracks' names deny, and a body as large as a mesh in mm makes it."""
+    path = tmp_path / "own.yaml"
+    own = vehicle(tmp_path, '<collision><geometry><box size="400 300 0.06"/></geometry></collision>')
+    data = own.model_dump(mode="json", exclude_unset=True)
+    for track in data["tracks"].values():
+        track["mount"]["xyz"][1] *= -1
+    path.write_text(yaml.safe_dump(data))
+    validate(str(path))
+    told = " ".join(capsys.readouterr().err.split())
+    assert "own: track left lies on the right, at y = -0.22 m: +y is the left" in told
+    assert "own: track right lies on the left, at y = 0.22 m: +y is the left" in told
+    assert "own: its body's shapes reach 250 m from its centre of mass" in told
