@@ -475,15 +475,3 @@ def test_track_frames_of_chains_move_with_the_link_that_turns():
             )
             np.testing.assert_allclose(parents.angular_velocities_world[own], turning, atol=1e-15)
     world.close()
-
-
-def test_a_chain_that_stands_does_not_travel_as_its_vehicle_tumbles():
-    """Travel and speed are those of the driven wheel over its link, which pitches by 5 mm of belt."""
-    with segtrack.World(engine="native", gravity=0.0) as world:
-        robot = world.add_vehicle("packbot", track_model="chain", position=(0.0, 0.0, 1.0))
-        robot.model.state.angular_velocity[0] = (0.3, -2.0, 0.4)
-        world.run(0.05)
-        assert robot.state.pitch > 0.06
-        for track in robot.tracks.values():
-            assert track.travel == pytest.approx(0.0, abs=1e-4)
-            assert track.speed == pytest.approx(0.0, abs=1e-3)
