@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import segtrack
 from segtrack import terrain
+from segtrack.description import VehicleDescription
 from segtrack.ground import active_contacts as contacts
 from segtrack.ground.contact_loads import LANES
 
@@ -21,7 +22,7 @@ DRIVEN = [name for name in segtrack.bundled_vehicles() if name not in ("conveyor
 
 
 def on_ground(
-    vehicle: str,
+    vehicle: str | VehicleDescription,
     friction: float,
     step: float,
     *,
@@ -32,7 +33,7 @@ def on_ground(
     ground: Any = None,
 ) -> tuple[Any, Any]:
     """A world, and a vehicle at rest, gravity turned into a slope that rises ahead, or to its left."""
-    description = segtrack.load_vehicle(vehicle)
+    description = segtrack.load_vehicle(vehicle) if isinstance(vehicle, str) else vehicle
     own = max(track.contact.friction for track in description.tracks.values())
     world = segtrack.World(engine=engine, time_step=step)
     world.add_terrain(terrain.Plane(friction=friction / own) if ground is None else ground)

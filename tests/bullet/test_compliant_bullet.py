@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import segtrack
 from segtrack import terrain
@@ -164,16 +165,18 @@ def test_an_overloaded_belt_is_driven_back_with_its_limit():
 
 
 def test_the_composite_body_weighs_what_the_description_does():
-    """Mass and inertia as kernels put PyBullet's links together, against the vehicle file's."""
-    world = segtrack.World(engine="pybullet")
+    """Mass and inertia as kernels put PyBullet's links together, however turned, against the file's."""
+    world, place, turn = segtrack.World(engine="pybullet"), (0.4, -0.7, 1.0), Rotation.random(random_state=1)
     for name in ROBOTS:
-        robot = world.add_vehicle(name, track_model="compliant", position=(0.0, 0.0, 1.0))
+        robot = world.add_vehicle(name, track_model="compliant")
+        robot.reset_base_pose(place, turn.as_quat())
         links = ParentLinks(robot.model.physics_client_id, robot.model.body_id)
         body = links.compose(links.read(), (0.0, 0.0, -9.81))
         whole = vehicle_links(robot.description).whole
         assert 1 / body.inverse_mass == pytest.approx(whole.mass, rel=1e-6)
-        np.testing.assert_allclose(body.center, whole.center + (0.0, 0.0, 1.0), atol=1e-6)
-        np.testing.assert_allclose(np.linalg.inv(body.inverse_inertia), whole.inertia, rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(body.center, turn.apply(whole.center) + place, atol=1e-6)
+        inertia = turn.inv().as_matrix() @ np.linalg.inv(body.inverse_inertia) @ turn.as_matrix()
+        np.testing.assert_allclose(inertia, whole.inertia, rtol=1e-3, atol=1e-6 * whole.inertia.max())
 
 
 def test_pybullet_collides_no_belt_with_the_ground():

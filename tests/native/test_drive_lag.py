@@ -79,6 +79,24 @@ def test_the_belt_of_a_strong_drive_follows_the_exponential(engine, track_model)
     assert speeds == pytest.approx(expected, abs=TOLERANCES[track_model])
 
 
+@pytest.mark.parametrize(("engine", "track_model"), ENGINES[:3])
+def test_a_speed_that_is_told_after_pedals_is_followed_from_that_of_the_belt(engine, track_model):
+    """speed = command + (own - command) exp(-t / lag), own being what the throttle has reached."""
+    world, belt = lagging_belt(engine, track_model)
+    with world:
+        belt.set_speed(SPEED)
+        world.run(0.02)
+        belt.set_throttle(1.0)
+        world.run(0.1)
+        own = belt.speed
+        belt.set_speed(SPEED)
+        world.run(0.02)
+        elapsed = 0.02 - (world.time_step if engine == "pybullet" else 0.0)
+    assert own == pytest.approx(1.0, abs=TOLERANCES[track_model])
+    expected = SPEED + (own - SPEED) * math.exp(-elapsed / LAG)
+    assert belt.speed == pytest.approx(expected, abs=2 * TOLERANCES[track_model])
+
+
 @pytest.mark.parametrize(("engine", "track_model"), ENGINES)
 def test_a_lag_half_way_comes_back_to_the_bit(engine, track_model):
     world, belt = lagging_belt(engine, track_model)

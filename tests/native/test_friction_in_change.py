@@ -21,7 +21,9 @@ from friction_in_change import (
     top_speed,
 )
 from quick import some_of
+from scenes import vary
 
+import segtrack
 from segtrack import terrain
 from segtrack.ground import active_contacts as contacts
 
@@ -62,14 +64,28 @@ def test_alternating_belts_climb_no_slope_beyond_friction(vehicle, step, lowest)
 def test_what_slides_is_pulled_by_the_slope_less_friction(vehicle, step, beyond, sideways):
     friction = 0.4
     angle = beyond * math.atan(friction)
+    pull = pull_of_slope(vehicle, friction, step, angle, sideways)
+    assert pull == pytest.approx(G * (math.sin(angle) - friction * math.cos(angle)), rel=0.005)
+
+
+def pull_of_slope(vehicle, friction, step, angle, sideways):
+    """Mean acceleration down a slope [rad] of a vehicle that slides, from 0.4 s on [m/s^2]."""
     world, robot = on_ground(vehicle, friction, step, slope_deg=math.degrees(angle), sideways=sideways)
     with world:
         mass, axis = robot.model.bodies().masses.sum(), 1 if sideways else 0
         world.run(0.4)
         before = momentum_of(robot)[axis]
         world.run(0.4)
-        pull = (before - momentum_of(robot)[axis]) / (0.4 * mass)
-    assert pull == pytest.approx(G * (math.sin(angle) - friction * math.cos(angle)), rel=0.005)
+        return (before - momentum_of(robot)[axis]) / (0.4 * mass)
+
+
+@pytest.mark.parametrize("ratio", [0.6, 1.4])
+def test_what_slides_across_is_pulled_by_the_slope_less_friction_across(ratio):
+    packbot, across = segtrack.load_vehicle("packbot"), 0.4 * ratio
+    lateral = ratio * packbot.tracks["left"].contact.friction
+    vehicle, angle = vary("packbot", contact={"lateral_friction": lateral}), 1.05 * math.atan(across)
+    pull = pull_of_slope(vehicle, 0.4, 0.004, angle, sideways=True)
+    assert pull == pytest.approx(G * (math.sin(angle) - across * math.cos(angle)), rel=0.005)
 
 
 def forces_as_solved(robot, step):

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from jointed_vehicles import jointed
 from native_vehicles import plane
 from quick import some_of
-from scenes import GRAVITY, tilted_world, vary
+from scenes import GRAVITY, tilt, tilted_world, vary
 
 import segtrack
 from segtrack import terrain
@@ -201,6 +202,27 @@ def test_left_and_right_are_mirror_images():
         x, y, z = robot.state.position
         poses.append((x, side * y, z, side * robot.state.yaw, side * robot.state.roll, robot.state.pitch))
     np.testing.assert_allclose(poses[0], poses[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("track_model", ["compliant", "surface"])
+def test_forward_and_backward_are_mirror_images(tmp_path, track_model):
+    """Up a slope, over thin slats whose edges pass from one part of a belt to the next."""
+    file = jointed(tmp_path, [], {})
+    slats = [
+        terrain.GroundBox(x=x, y=0.0, length=0.004, width=2.0, height=0.1) for x in np.linspace(-0.9, 0.9, 7)
+    ]
+    poses = []
+    for side in (1.0, -1.0):
+        with segtrack.World(engine="native", time_step=0.002) as world:
+            world.add_terrain(terrain.Boxes(boxes=tuple(slats)))
+            robot = world.add_vehicle(file, track_model=track_model, position=(0.0, 0.0))
+            tilt(world, side * 15.0)
+            robot.set_belt_speed(side * 0.1, side * 0.1)
+            world.run(1.5)
+            x, _, z = robot.state.position
+            poses.append((side * x, z, side * robot.state.pitch, robot.energy))
+    assert abs(poses[0][0]) > 0.01
+    np.testing.assert_allclose(poses[0], poses[1], atol=1e-7)
 
 
 def test_grousers_ride_without_a_seam():

@@ -57,6 +57,19 @@ def test_dry_friction_of_servos_stays_within_its_bound(tmp_path: Path) -> None:
     assert largest == pytest.approx(FRICTION_TORQUE, rel=1e-6)
 
 
+@pytest.mark.parametrize("speed", [0.5, -0.5])
+def test_a_servo_overcomes_its_dry_friction_either_way(speed: float, tmp_path: Path) -> None:
+    """At a constant speed it bears the weight, and what acts against the motion."""
+    limb = Limb("a", axis=(0.0, -1.0, 0.0), friction=FRICTION_TORQUE, effort=40.0, **ARM)
+    file = jointed(tmp_path, [limb], {"a": {"servo": {}}}, fixed=True)
+    with segtrack.World(engine="native", time_step=0.001) as world:
+        joint = world.add_vehicle(file).joints["a"]
+        joint.set_speed(speed)
+        world.run(0.5)
+        level = 2.0 * 9.81 * 0.3 * np.cos(joint.position)
+        assert joint.force == pytest.approx(level + np.copysign(FRICTION_TORQUE, speed), rel=1e-3)
+
+
 def test_settling_is_equal_to_the_bit_where_a_step_was_begun_again_for_want_of_room() -> None:
     boxes = [
         terrain.GroundBox(x=0.005 * i - 0.5, y=0.0, length=0.003, width=1.0, height=0.01) for i in range(200)

@@ -18,14 +18,19 @@ def motion_of(robot):
 
 
 @pytest.mark.parametrize("track_model", ["surface", "compliant"])
-def test_a_vehicle_that_is_placed_after_a_spin_moves_as_a_fresh_one(track_model):
-    """To the bit; its belts have turned by nothing."""
+def test_a_vehicle_that_is_placed_after_a_pull_and_a_spin_moves_as_a_fresh_one(track_model):
+    """To the bit; its belts have turned by nothing, and its contacts are not sheared as they were."""
     ends = []
-    for spins in (False, True):
+    for used in (False, True):
         with segtrack.World(engine="native", time_step=STEP) as world:
             world.add_terrain(terrain.Plane())
             robot = world.add_vehicle("packbot", track_model=track_model, position=(0, 0, 2.0))
-            if spins:
+            if used:
+                world.place_on_terrain(robot, 0.3, -0.2, 0.7)
+                robot.apply_force((20.0, -40.0, 0.0), robot.state.position)
+                world.run(0.05)
+                robot.apply_force((0.0, 0.0, 0.0), robot.state.position)
+                robot.reset_base_pose((0.0, 0.0, 2.0))
                 world.run(0.05)
                 robot.model.state.angular_velocity[0] = (3.0, -2.0, 5.0)
                 world.run(0.1)
