@@ -197,3 +197,29 @@ def test_a_world_whose_client_was_reset_says_so():
             world.step()
         with pytest.raises(RemovedError, match="save quince: its bodies are gone"):
             world.save()
+
+
+@pytest.mark.parametrize("track_model, within", [("compliant", 0.01), ("surface", 0.01), ("chain", 0.04)])
+@pytest.mark.parametrize("steps", [(0.004, 0.001, 0.004), (0.001, 0.004, 0.001)])
+def test_a_step_that_a_program_changes_kicks_no_belt(client, track_model, within, steps):
+    """PackBot keeps its 0.5 m/s; with shoes it sways by 2.5 % on polygons, whatever the step."""
+    robot = segtrack.attach(
+        client,
+        "packbot",
+        track_model=track_model,
+        position=(0, 0, 0.0875),
+        terrain=[segtrack.terrain.Plane()],
+    )
+
+    def go(step, duration):
+        client.setTimeStep(step)
+        for _ in range(round(duration / step)):
+            robot.before_step()
+            client.stepSimulation()
+            yield robot.state.velocity[0]
+
+    list(go(steps[0], 0.4))
+    robot.set_belt_speed(0.5, 0.5)
+    list(go(steps[0], 0.8))
+    for step in steps:
+        assert list(go(step, 0.06)) == pytest.approx([0.5] * round(0.06 / step), rel=within)

@@ -1,10 +1,10 @@
 """A vehicle's links in PyBullet, for belts that are integrated beside it.
 
 Before each of PyBullet's steps such belts take the motion of the links that carry them, and go through
-sub-steps of their own, in which these move as parts of one rigid vehicle. The mean of what the belts did
-to them is applied as a force for that step, so that momentum is kept to rounding
-(`segtrack.ground.parent_frames`). What else acts on the vehicle follows from its momentum
-(`segtrack.ground.outside`).
+sub-steps of their own, in which these move as parts of one rigid vehicle, from half of the last step before
+to half of the next one after. The mean of what the belts did to them is applied as a force for that step, so
+that momentum is kept to rounding as long as steps are equal (`segtrack.ground.parent_frames`). What else acts
+on the vehicle follows from its momentum (`segtrack.ground.outside`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import pybullet
 from numpy.typing import NDArray
 
+from segtrack.bullet.frames import step_duration
 from segtrack.bullet.model import Push
 from segtrack.chain.stability import rounded_down
 from segtrack.description.track import Mount
@@ -84,6 +85,11 @@ class ParentLinks:
         self._rotation, self._center, self._inverse = np.zeros((3, 3)), np.zeros(3), np.zeros((3, 3))
         self._outside = allocate_outside()
         self.weigh()
+
+    @property
+    def behind(self) -> float:
+        """Time by which belts are behind the links: half of the last step, or of the next before any [s]."""
+        return (float(self._outside.duration[0]) or step_duration(self._client)) / 2
 
     def weigh(self) -> None:
         """Read the links' masses; what is changed of them later counts when they are read again."""
