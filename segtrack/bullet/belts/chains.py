@@ -27,7 +27,6 @@ from segtrack.chain.shoe_state import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
 from segtrack.description.chain.layout import check_links, track_design, weight_on_chains
 from segtrack.engine import Bodies
-from segtrack.errors import InvalidValueError
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.parent_frames import ParentFrames
 from segtrack.ground.vectors import cross
@@ -126,7 +125,6 @@ class ChainBelt(Belt):
 
     Attributes:
         chain: Shoes and wheels, with their state.
-        parent_links: Indices of the links that carry wheels; the drive is on the first.
         links: All links of the vehicle.
     """
 
@@ -139,11 +137,16 @@ class ChainBelt(Belt):
         design = track_design(track.mounted.name, track.spec, weight_on_chains(track.vehicle))
         assert track.spec.chain is not None
         check_links(design, track.links)
-        self.parent_links = (track.parent_link, *(track.links[name] for name in design.parent_link_names))
+        self._parent_links = track.parent_link, *(track.links[name] for name in design.parent_link_names)
         self.links = ParentLinks(client, track.body)
         self.mounts = self.links.mount(self.parent_links, track.spec.mount)
         given = track.spec.chain
         self.chain = TrackChain(design, self.frames, given.sub_step, given.sub_steps_held)
+
+    @property
+    def parent_links(self) -> tuple[int, ...]:
+        """Indices of the links that carry wheels; the drive is on the first."""
+        return self._parent_links
 
     @property
     def shoes(self) -> Bodies:
@@ -232,9 +235,7 @@ class ChainBeltGroup(BeltGroup):
 
     def advance(self, damping_rate: float, push: Push | None) -> None:
         """Take all chains through the time of PyBullet's next step, and apply what they do to the vehicle."""
-        duration, gravity, sub_steps = next_step(self._client, MAX_TIME_STEP, "link chains")
-        if sub_steps > 1:
-            raise InvalidValueError("numSubSteps of the client", "at most 1 with link chains", sub_steps)
+        duration, gravity = next_step(self._client, MAX_TIME_STEP, "link chains")
         motions = self._links.read()
         vehicle, behind = self._links.compose(motions, gravity), self._links.behind
         self._links.feel(motions, vehicle, duration, damping_rate, push)

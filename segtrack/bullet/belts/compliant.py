@@ -151,7 +151,7 @@ class CompliantBeltGroup(BeltGroup):
 
     def advance(self, damping_rate: float, push: Push | None) -> None:
         """Take all belts through the time of PyBullet's next step, and apply what they do to the vehicle."""
-        duration, gravity, _ = next_step(self._client, MAX_TIME_STEP, f"compliant belts of {self._name}")
+        duration, gravity = next_step(self._client, MAX_TIME_STEP, f"compliant belts of {self._name}")
         motions, wrenches = self._links.read(), self._wrenches
         place_frames(motions, self._mounts, self._frames)
         vehicle, behind = self._links.compose(motions, gravity), self._links.behind

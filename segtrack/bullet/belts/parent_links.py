@@ -44,16 +44,14 @@ class EngineStep(NamedTuple):
     Attributes:
         duration: [s]
         gravity: Gravity in the world [m/s^2].
-        sub_steps: Into which PyBullet divides it.
     """
 
     duration: float
     gravity: tuple[float, float, float]
-    sub_steps: int
 
 
 def next_step(client: int, longest: float, belts: str) -> EngineStep:
-    """Read PyBullet's time step, its parts, and gravity.
+    """Read PyBullet's time step and gravity.
 
     Args:
         client: PyBullet's id of the client.
@@ -68,7 +66,7 @@ def next_step(client: int, longest: float, belts: str) -> EngineStep:
         expected = f"at most {rounded_down(longest):.3g} with {belts}"
         raise InvalidValueError("time_step [s]", expected, engine["fixedTimeStep"])
     x, y, z = (engine[f"gravityAcceleration{axis}"] for axis in "XYZ")
-    return EngineStep(engine["fixedTimeStep"], (x, y, z), max(1, engine["numSubSteps"]))
+    return EngineStep(engine["fixedTimeStep"], (x, y, z))
 
 
 class ParentLinks:
