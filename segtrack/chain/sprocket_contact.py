@@ -211,7 +211,7 @@ def add_sprocket_contacts(
     """Add the forces of the contacts between teeth and bushings (Omar 2014, equations 26-37).
 
     Friction (equations 34-35) grows with slip up to the slip speed and then stays; as it is printed, equation
-    35 would let it fall again, and follow the elastic part of the normal force where that is not what presses.
+    35 would let it fall again, and follow the elastic part of the normal force instead of what presses.
 
     Args:
         running_gear: Wheels, and the contacts as they were found.

@@ -318,7 +318,7 @@ def soil_holding(shear: Vector, slip: Vector, stiffness: float, damping: float, 
         shear: Shear displacement after the step [m].
         slip: Velocity along the surface [m/s].
         stiffness: Force over shear displacement [N/m].
-        damping: Of the contact, along the surface [N s/m].
+        damping: Damping of the contact along the surface [N s/m].
         limit: See `soil_limit` [N].
     """
     holding = without_share(scaled(shear, -stiffness), damping, slip)
