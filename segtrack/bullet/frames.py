@@ -93,6 +93,15 @@ def moving_joints(client: int, body: int) -> list[int]:
     return [j for j, kind in enumerate(kinds) if kind in (pybullet.JOINT_REVOLUTE, pybullet.JOINT_PRISMATIC)]
 
 
+def links_beyond(client: int, body: int, joint: int) -> set[int]:
+    """PyBullet's indices of the links of a body that a joint moves."""
+    links = {joint}
+    for link in range(joint + 1, pybullet.getNumJoints(body, physicsClientId=client)):  # Parents come first.
+        if pybullet.getJointInfo(body, link, physicsClientId=client)[16] in links:
+            links.add(link)
+    return links
+
+
 def move_bodies(client: int, moving_joints: Mapping[int, Sequence[int]], velocity: Sequence[float]) -> None:
     """Let bodies translate, their joints at rest.
 

@@ -51,8 +51,8 @@ class BulletJoint(JointModel):
         torque: Torque [N m] or force [N] of a servo with gains in the last step.
     """
 
-    def __init__(self, client: int, body: int, loaded: LoadedJoint, moved: Callable[[], None]) -> None:
-        """Take a loaded joint; `moved` is called when it has been placed."""
+    def __init__(self, client: int, body: int, loaded: LoadedJoint, moved: Callable[[int], None]) -> None:
+        """Take a loaded joint; `moved` is called with its index when it has been placed."""
         self._client, self._body, self.design, self.joint = client, body, loaded.design, loaded.joint
         self._moved = moved
         self.followers: list[BulletJoint] = []
@@ -89,7 +89,7 @@ class BulletJoint(JointModel):
             rule = follower.design.mimicry
             assert rule is not None
             follower.place(rule.offset + rule.multiplier * position)
-        self._moved()
+        self._moved(self.joint)
 
     def apply(self, step: float) -> None:
         """Command its motor and load it with its springs for the next step [s]."""
@@ -156,8 +156,8 @@ class Mechanism:
         joints: The joints, each after those that carry it.
     """
 
-    def __init__(self, client: int, loaded: LoadedVehicle, moved: Callable[[], None]) -> None:
-        """Put the joints where they start; `moved` is called then, and when one is placed."""
+    def __init__(self, client: int, loaded: LoadedVehicle, moved: Callable[[int], None]) -> None:
+        """Put the joints where they start; `moved` is called with the index of each that is placed."""
         self._vehicle, self._checked = loaded.description, math.nan
         self.joints = tuple(BulletJoint(client, loaded.body, joint, moved) for joint in loaded.joints)
         named = {joint.design.name: joint for joint in self.joints}
@@ -187,7 +187,6 @@ class Mechanism:
         for joint in self.joints:
             if joint.design.mimicry is None:
                 joint.place(joint.design.initial_position)
-        moved()
 
     def apply(self, step: float) -> None:
         """Command the joints for the next step.

@@ -128,6 +128,11 @@ class Belt(ABC):
         return self.track_joints.spec
 
     @property
+    def parent_links(self) -> tuple[int, ...]:
+        """Indices of the links that carry it; the drive is on the first."""
+        return (self.track_joints.parent_link,)
+
+    @property
     def shoes(self) -> Bodies:
         """Bodies of the belt that are not PyBullet links."""
         return NO_BODIES

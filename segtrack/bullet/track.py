@@ -227,8 +227,8 @@ class BulletFlipper(FlipperModel):
         command: Command of its motor.
     """
 
-    def __init__(self, client: int, body: int, loaded: LoadedFlipper, moved: Callable[[], None]) -> None:
-        """Take a loaded joint; `moved` is called when it has been placed."""
+    def __init__(self, client: int, body: int, loaded: LoadedFlipper, moved: Callable[[int], None]) -> None:
+        """Take a loaded joint; `moved` is called with its index when it has been placed."""
         self._client, self._body, self.joint, self._moved = client, body, loaded.joint, moved
         self.name, self.spec = loaded.name, loaded.spec
         self.command = FlipperCommand("angle", 0.0)
@@ -255,7 +255,7 @@ class BulletFlipper(FlipperModel):
         """Set the flipper to an angle [rad] within the limits at once, at rest, and hold it there."""
         self.set_angle(angle)
         pybullet.resetJointState(self._body, self.joint, angle, physicsClientId=self._client)
-        self._moved()
+        self._moved(self.joint)
 
     def motor(self, angle: float, step: float) -> MotorAim:
         """Aim of its motor in the next step [s], the flipper at an angle [rad]."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from segtrack.bullet.frames import (
     LoopGuard,
     link_mass,
     link_motion,
+    links_beyond,
     move_bodies,
     moving_joints,
     place_base,
@@ -77,15 +78,7 @@ class BulletVehicle(VehicleModel):
         self._guard = LoopGuard(client, self.body_ids, description.name)
         self.tracks = tuple(BulletTrack(client, belt, self._guard) for belt in loaded.belts)
         self.flippers = tuple(
-            BulletFlipper(
-                client,
-                self.body_id,
-                flipper,
-                partial(
-                    self._reset_belts,
-                    [track for track in self.tracks if track.mounted.flipper == flipper.name],
-                ),
-            )
+            BulletFlipper(client, self.body_id, flipper, self._reset_belts_beyond)
             for flipper in loaded.flippers
         )
         # Duration of the latest step, or of that which is prepared; 0 once its work is booked.
@@ -96,10 +89,12 @@ class BulletVehicle(VehicleModel):
         self._watch = LooseBodyWatch(client, self.body_ids, description.name)
         links_of = track_builder(track_model).track_links
         thinnest = min(thinnest_part(links_of(track.spec)) for track in description.mounted_tracks())
-        self._surfaces = SurfaceWatch(client, self.body_ids, description.name, thinnest)
+        joints = [flipper.joint for flipper in self.flippers]
+        self._surfaces = SurfaceWatch(client, self.body_ids, joints, description.name, thinnest)
         for flipper in self.flippers:
             flipper.place(flippers[flipper.name])
-        self._mechanism = Mechanism(client, loaded, partial(self._reset_belts, self.tracks))
+        self._mechanism = Mechanism(client, loaded, self._reset_belts_beyond)
+        self._reset_belts(self.tracks)
         self.joints = self._mechanism.joints
         motors = {flipper.joint: flipper.motor for flipper in self.flippers}
         self._belts.connect(motors | {joint.joint: joint.motor for joint in self._mechanism.joints})
@@ -186,6 +181,11 @@ class BulletVehicle(VehicleModel):
         with connection_required(self.physics_client_id, f"place {self.description.name}", self.body_id):
             place_base(self.physics_client_id, self.body_id, position, orientation)
         self._reset_belts(self.tracks)
+
+    def _reset_belts_beyond(self, joint: int) -> None:
+        """Reset the belts of which a joint that was placed carries the mount or a wheel."""
+        moved = links_beyond(self.physics_client_id, self.body_id, joint)
+        self._reset_belts([track for track in self.tracks if not moved.isdisjoint(track.belt.parent_links)])
 
     def _reset_belts(self, tracks: Sequence[BulletTrack]) -> None:
         before = self._readings()

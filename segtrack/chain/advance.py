@@ -134,12 +134,13 @@ def advance_tracks(
     vehicle: CompositeBody,
     duration: float,
     damping_rate: float = 0.0,
+    behind: float = 0.0,
 ) -> list[list[MeanWrench]]:
     """Take all tracks of a vehicle through a step of the physics engine that moves the vehicle.
 
     Semi-implicit Euler, read as leapfrog, holds velocities half a step before positions. Chains
-    use that staggered time: they run from half a step before the time of the parent links'
-    positions to half a step after. Meanwhile the parent links move as one rigid body, so that
+    use that staggered time: they run from half of the last step before the time of the parent links'
+    positions to half of the next one after. Meanwhile the parent links move as one rigid body, so that
     chains feel the vehicle's recoil within the step.
 
     Args:
@@ -147,9 +148,10 @@ def advance_tracks(
         parents: Motion of each track's parent links at the step's beginning.
         commands: Command to each track's drive.
         vehicle: All links as one rigid body.
-        duration: Step [s].
+        duration: Time that they take [s].
         damping_rate: Rate at which velocities decay besides [1/s], see `segtrack.world.placement`; where they
             do, tensioners are set anew (`TrackChain.set_tension`).
+        behind: Half of the last step, by which they are behind parent links that move [s].
 
     Returns:
         Load of each track on each of its parent links.
@@ -166,7 +168,7 @@ def advance_tracks(
         mean_torques=np.zeros(len(tracks)),
     )
     for track, own in zip(tracks, parents, strict=True):
-        track.follow_parents(own, duration)
+        track.follow_parents(own, behind, duration)
     arrays = tuple(track.arrays for track in tracks)
     failures, net = np.zeros((len(tracks), 2), dtype=np.intp), NetWrench(*np.zeros((2, 3)))
     velocity_decay = exponential(-damping_rate * sub_step)

@@ -211,7 +211,7 @@ def add_sprocket_contacts(
     """Add the forces of the contacts between teeth and bushings (Omar 2014, equations 26-37).
 
     Friction (equations 34-35) grows with slip up to the slip speed and then stays; as it is printed, equation
-    35 would let it fall again.
+    35 would let it fall again, and follow the elastic part of the normal force instead of what presses.
 
     Args:
         running_gear: Wheels, and the contacts as they were found.
@@ -241,8 +241,8 @@ def add_sprocket_contacts(
             depth = numbers[r, DEPTH] - elapsed * closing
             numbers[r, DEPTH] = depth
             if depth > 0:
-                elastic = numbers[r, STIFFNESS] * depth
-                push = numbers[r, FACTOR] * max(0.0, elastic - teeth.damping * closing)
+                push = max(0.0, numbers[r, STIFFNESS] * depth - teeth.damping * closing)
+                push *= numbers[r, FACTOR]
                 x = velocity[0] - closing * normal[0]
                 y = velocity[1] - closing * normal[1]
                 z = velocity[2] - closing * normal[2]
@@ -250,7 +250,7 @@ def add_sprocket_contacts(
                 ratio = speed / teeth.slip_speed
                 # Over the speed: S_mu / |v| has a limit where nothing slips.
                 drag = (2 - ratio) / teeth.slip_speed if ratio < 1 else 1 / speed
-                drag *= numbers[r, DRAG] * elastic
+                drag *= numbers[r, DRAG] * push
                 own = push * normal[0] - drag * x, push * normal[1] - drag * y, push * normal[2] - drag * z
                 force, moment = sum_of(force, own), sum_of(moment, cross(lever, own))
         force, moment = turned(force, turn, 1.0), turned(moment, turn, 1.0)

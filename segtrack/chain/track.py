@@ -204,9 +204,9 @@ class TrackChain:
         axle = parents.rotations[parent, :, 1]
         self.wheels.axle_rates[0] = parents.angular_velocities_world[parent] @ axle
 
-    def follow_parents(self, parents: ParentFrames, step: float) -> None:
-        """Begin a step [s] of an engine whose parent links are given, half a step behind them."""
-        follow_frames(self._parents, parents, step, _MAX_JOINT_GAP * self.design.chain.shoe.pitch)
+    def follow_parents(self, parents: ParentFrames, behind: float, step: float) -> None:
+        """Begin a step [s] on parent links that an engine has given, some time [s] behind them."""
+        follow_frames(self._parents, parents, behind, step, _MAX_JOINT_GAP * self.design.chain.shoe.pitch)
 
     def assemble(self, parents: ParentFrames) -> None:
         """Assemble the shoes around the wheels, at rest in the track frame.

@@ -61,33 +61,39 @@ RECOVERY = 0.5
 
 @entry
 def begin_step(
-    belts: BeltArrays, motion: BeltMotion, work: Beside, parents: ParentFrames, step: float, sub_step: float
+    belts: BeltArrays,
+    motion: BeltMotion,
+    work: Beside,
+    parents: ParentFrames,
+    behind: float,
+    step: float,
+    sub_step: float,
 ) -> None:
     """Take the engine's velocities of the parent frames over, and begin to count sub-steps anew.
 
     Args:
         belts: Belts of the vehicle.
         motion: Motion of the belts; what is near is looked for again where a frame was put elsewhere.
-        work: Parent frames at the end of the last step, half a step before those of the engine.
+        work: Parent frames at the end of the last step, half of it before those of the engine.
         parents: Parent frames of the engine.
-        step: Step of the engine [s].
+        behind: Half of the engine's last step [s].
+        step: Time of all sub-steps [s].
         sub_step: [s]
     """
     for t in range(len(parents.positions)):
         own, turned = work.parents.rotations[t], (0.0, 0.0, 0.0)
         velocity, turning = row(parents.velocities, t), row(parents.angular_velocities_world, t)
         x, y, z = offset(parents.positions, t, work.parents.positions[t])
-        ahead = step / 2
-        away = (x - ahead * velocity[0], y - ahead * velocity[1], z - ahead * velocity[2])
+        away = (x - behind * velocity[0], y - behind * velocity[1], z - behind * velocity[2])
         for k in range(3):
             turned = sum_of(turned, cross((own[0, k], own[1, k], own[2, k]), axis(parents.rotations, t, k)))
         (a, b, c), (u, v, w) = turned, turning
-        turned = a / 2 - ahead * u, b / 2 - ahead * v, c / 2 - ahead * w
+        turned = a / 2 - behind * u, b / 2 - behind * v, c / 2 - behind * w
         jumped = math.sqrt(dot(away, away)) + belts.reaches[t] * math.sqrt(dot(turned, turned))
         if not jumped < MARGIN:
             motion.slack[0], away, turned = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
             for k in range(3):
-                work.parents.positions[t, k] = parents.positions[t, k] - ahead * velocity[k]
+                work.parents.positions[t, k] = parents.positions[t, k] - behind * velocity[k]
                 for j in range(3):
                     own[k, j] = parents.rotations[t, k, j]
         for k in range(3):

@@ -113,17 +113,22 @@ class VehicleBelts:
         self._look_again()
 
     def advance(
-        self, parents: ParentFrames, vehicle: CompositeBody, duration: float, damping_rate: float = 0.0
+        self,
+        parents: ParentFrames,
+        vehicle: CompositeBody,
+        behind: float,
+        duration: float,
+        damping_rate: float = 0.0,
     ) -> CouplingImpulses:
         """Take all belts through a step of the engine that moves the vehicle.
 
-        Belts live in the engine's staggered time, from half a step before the time of the parent frames
-        to half a step after, as chains do (`chain.advance.advance_tracks`).
+        Belts live in the engine's staggered time, as chains do (`chain.advance.advance_tracks`).
 
         Args:
             parents: Track frames at the step's beginning.
             vehicle: All links as one rigid body.
-            duration: Step [s].
+            behind: Time by which belts are behind the parent frames [s].
+            duration: Time that they take [s].
             damping_rate: Rate at which velocities decay besides [1/s].
 
         Returns:
@@ -131,7 +136,7 @@ class VehicleBelts:
         """
         count = max(1, math.ceil(duration / self.max_sub_step * (1 - 1e-9)))
         sub_step = duration / count
-        begin_step(self.arrays, self.motion, self._work, parents, duration, sub_step)
+        begin_step(self.arrays, self.motion, self._work, parents, behind, duration, sub_step)
         while True:
             run_belts(
                 self._ground,

@@ -9,7 +9,8 @@ vector e grows by dj - e / K |e / K|^m |dj|. Along a straight line from e = 0 th
 Hanamoto's 1 - exp(-j / K) for m = 0 and the hyperbolic tangent of equation 52, with k_T = 1 / K,
 for m = 1. As in equations 51 and 53 the stress follows the displacement's direction, not the
 velocity's, and soil holds at rest; but a reversed shear unloads steeply, where a function of the
-displacement alone would pull a sheared track all the way back.
+displacement alone would pull a sheared track all the way back. Shear and damping together are at most the
+strength under the normal force as it acts; what equation 55 adds is beside it.
 
 Soil is never stiffer than rigid ground: its slopes are cut off there. That matters for an exponent
 below one, with which untouched soil would be infinitely stiff. Its damping is in the same
@@ -24,7 +25,7 @@ from typing import NamedTuple
 from segtrack.errors import InvalidValueError, finite
 from segtrack.ground.functions import exponential, power
 from segtrack.ground.kernels import compiled, inlined
-from segtrack.ground.vectors import Vector, dot, scaled, without_share
+from segtrack.ground.vectors import Vector, dot, scaled, sum_of, without_share
 from segtrack.terrain.soil import SoilConstants
 
 
@@ -266,25 +267,92 @@ def soil_pressure(
     return max(0.0, slope * greatest - unloading * (greatest - sinkage)), unloading
 
 
+@inlined
+def advance_soil_shear(
+    shear: Vector,
+    normal: Vector,
+    slip: Vector,
+    strength: float,
+    soil: SoilConstants,
+    stiffest: float,
+    step: float,
+) -> tuple[Vector, float]:
+    """Advance a contact's shear displacement in soil (Omar 2014, equations 49, 52 and 53).
+
+    Args:
+        shear: The vector e of this module, in the world, before the step [m].
+        normal: Normal of the surface, out of the ground.
+        slip: Velocity along the surface [m/s].
+        strength: Shear strength of the contact [N].
+        soil: Its constants.
+        stiffest: Stiffness of rigid ground, which bounds the soil's [N/m].
+        step: Duration [s].
+
+    Returns:
+        The shear displacement after the step in the world [m], at which soil shears off at the most, and the
+        force over it [N/m].
+    """
+    modulus = max(soil.shear_deformation_modulus, strength / stiffest)
+    speed = math.sqrt(dot(slip, slip))
+    x, y, z = without_share(shear, dot(shear, normal), normal)
+    share = math.sqrt(x * x + y * y + z * z) / modulus
+    kept = 1 - speed * step / modulus * (share if soil.tanh > 0 else 1.0)
+    x, y, z = kept * x + step * slip[0], kept * y + step * slip[1], kept * z + step * slip[2]
+    share = math.sqrt(x * x + y * y + z * z) / modulus
+    if share > 1:
+        x, y, z = x / share, y / share, z / share
+    return (x, y, z), strength / modulus
+
+
+@compiled
+def soil_limit(soil: SoilConstants, area: float, push: float) -> float:
+    """Shear strength of a contact under a normal force [N] (49); nothing where it does not press."""
+    return soil.cohesion * area + soil.friction * push if push > 0.0 else 0.0
+
+
+@inlined
+def soil_holding(shear: Vector, slip: Vector, stiffness: float, damping: float, limit: float) -> Vector:
+    """Force of shear and damping along the surface of soil, up to its strength [N].
+
+    Args:
+        shear: Shear displacement after the step [m].
+        slip: Velocity along the surface [m/s].
+        stiffness: Force over shear displacement [N/m].
+        damping: Damping of the contact along the surface [N s/m].
+        limit: See `soil_limit` [N].
+    """
+    holding = without_share(scaled(shear, -stiffness), damping, slip)
+    return scaled(holding, friction_cut(holding, (0.0, 0.0, 0.0), 0.0, limit))
+
+
+@inlined
+def soil_drag(slip: Vector, area: float, soil: SoilConstants) -> Vector:
+    """Viscous force of soil along its surface [N], beside its strength (55)."""
+    speed = math.sqrt(dot(slip, slip))
+    return scaled(slip, -soil.slip_damping * area * (1 - exponential(-speed / soil.slip_speed)))
+
+
 @compiled
 def soil_shear(
     shear: Vector,
     normal: Vector,
     slip: Vector,
     pressure: float,
+    push: float,
     area: float,
     soil: SoilConstants,
     law: ContactParameters,
     weight: float,
     step: float,
 ) -> tuple[Vector, Vector]:
-    """Advance a contact's shear displacement in soil, and find the force along it (49, 52, 53, 55).
+    """Advance a contact's shear displacement in soil, and find the force along it.
 
     Args:
         shear: The vector e of this module, in the world, before the step [m].
         normal: Normal of the surface, out of the ground.
         slip: Velocity along the surface [m/s].
-        pressure: Pressure under the contact point [Pa].
+        pressure: Pressure under the contact point without damping [Pa].
+        push: Normal force, with damping [N].
         area: Area of the contact point [m^2].
         soil: Its constants.
         law: Contact parameters; their tangential stiffness bounds the soil's, their damping goes along.
@@ -294,18 +362,9 @@ def soil_shear(
     Returns:
         The shear displacement after the step [m] and the force on what moves [N], in the world.
     """
+    stiffest = weight * law.tangential_stiffness
     strength = (soil.cohesion + pressure * soil.friction) * area
-    modulus = max(soil.shear_deformation_modulus, strength / (weight * law.tangential_stiffness))
-    speed = math.sqrt(dot(slip, slip))
-    off = shear[0] * normal[0] + shear[1] * normal[1] + shear[2] * normal[2]
-    x, y, z = shear[0] - off * normal[0], shear[1] - off * normal[1], shear[2] - off * normal[2]
-    share = math.sqrt(x * x + y * y + z * z) / modulus
-    kept = 1 - speed * step / modulus * (share if soil.tanh > 0 else 1.0)
-    x, y, z = kept * x + step * slip[0], kept * y + step * slip[1], kept * z + step * slip[2]
-    share = math.sqrt(x * x + y * y + z * z) / modulus
-    if share > 1:
-        x, y, z = x / share, y / share, z / share
-    k = strength / modulus
-    c = weight * law.tangential_damping * math.sqrt(k / (weight * law.tangential_stiffness))
-    c += soil.slip_damping * area * (1 - exponential(-speed / soil.slip_speed))
-    return (x, y, z), (-k * x - c * slip[0], -k * y - c * slip[1], -k * z - c * slip[2])
+    sheared, k = advance_soil_shear(shear, normal, slip, strength, soil, stiffest, step)
+    c = weight * law.tangential_damping * math.sqrt(k / stiffest)
+    holding = soil_holding(sheared, slip, k, c, soil_limit(soil, area, push))
+    return sheared, sum_of(holding, soil_drag(slip, area, soil))

@@ -15,7 +15,15 @@ from segtrack.ground.broadphase import (
     ContactHistory,
     find_slot,
 )
-from segtrack.ground.contact_laws import ContactParameters, friction_cut, soil_pressure, soil_shear
+from segtrack.ground.contact_laws import (
+    ContactParameters,
+    advance_soil_shear,
+    friction_cut,
+    soil_drag,
+    soil_holding,
+    soil_limit,
+    soil_pressure,
+)
 from segtrack.ground.implicit_laws import friction_load, normal_load, rebound_speed
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import RIGID, Ground
@@ -163,16 +171,19 @@ def soil_contact(
         damping = max(damping, stiffness * step)
     now = max(0.0, pressure * area - damping * rising)
     force, resistance = pressure * area - (damping + step * stiffness) * rising, damping + step * stiffness
-    undamped = ContactParameters(law.friction, law.stiffness, 0.0, law.tangential_stiffness, 0.0)
-    shear, along = soil_shear(
-        row(history.shear_displacements, slot), normal, slip, pressure, area, soil, undamped, weight, step
+    strength, drag = (soil.cohesion + pressure * soil.friction) * area, soil_drag(slip, area, soil)
+    shear, shearing = advance_soil_shear(
+        row(history.shear_displacements, slot),
+        normal,
+        slip,
+        strength,
+        soil,
+        weight * law.tangential_stiffness,
+        step,
     )
     for k in range(3):
         history.shear_displacements[slot, k] = shear[k]
-    strength = (soil.cohesion + pressure * soil.friction) * area
-    shearing = strength / max(soil.shear_deformation_modulus, strength / (weight * law.tangential_stiffness))
     grip = shearing * max(law.tangential_damping / law.tangential_stiffness, step)
-    dragging = sum_of(along, scaled(shear, shearing))
     holding = without_share(scaled(shear, -shearing), grip + step * shearing, slip)
     write_contact(
         contacts,
@@ -183,9 +194,10 @@ def soil_contact(
         (force, resistance),
         (holding, grip + step * shearing),
         (soil.friction, soil.cohesion * area, strength),
-        (dragging, soil.slip_damping * area),
+        (drag, soil.slip_damping * area),
     )
-    return without_share(along, grip, slip), now
+    held = soil_holding(shear, slip, shearing, grip, soil_limit(soil, area, now))
+    return sum_of(held, drag), now
 
 
 @inlined

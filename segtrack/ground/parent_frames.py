@@ -193,8 +193,8 @@ _RECOVERY = 0.25
 
 
 @entry
-def follow_frames(own: ParentFrames, given: ParentFrames, step: float, largest: float) -> None:
-    """Begin a step of frames that went through one of their own, half a step behind the engine's.
+def follow_frames(own: ParentFrames, given: ParentFrames, behind: float, step: float, largest: float) -> None:
+    """Begin a step of frames that went through one of their own, half of the last step behind the engine's.
 
     Velocities are the engine's. Places go on from where they are, and a constant velocity besides makes up
     for `_RECOVERY` of what they are off: a place that was set anew in every step would hit what touches the
@@ -203,16 +203,17 @@ def follow_frames(own: ParentFrames, given: ParentFrames, step: float, largest: 
     Args:
         own: Frames at the end of their last step, changed in place.
         given: Frames of the engine.
-        step: Step of the engine [s].
+        behind: Half of the engine's last step, by which they are behind [s].
+        step: Time of their next step [s].
         largest: Distance beyond which a frame was put elsewhere, as beyond 0.1 rad: it begins where the
             engine has it [m].
     """
-    ahead, rate = step / 2, _RECOVERY / step
+    rate = _RECOVERY / step
     for p in range(len(own.positions)):
         velocity, turning = row(given.velocities, p), row(given.angular_velocities_world, p)
         x, y, z = offset(given.positions, p, own.positions[p])
-        away = (x - ahead * velocity[0], y - ahead * velocity[1], z - ahead * velocity[2])
-        turned = (-ahead * turning[0], -ahead * turning[1], -ahead * turning[2])
+        away = (x - behind * velocity[0], y - behind * velocity[1], z - behind * velocity[2])
+        turned = (-behind * turning[0], -behind * turning[1], -behind * turning[2])
         for k in range(3):
             a, b = own.rotations[p, :, k], given.rotations[p, :, k]
             half = cross((a[0], a[1], a[2]), (b[0] / 2, b[1] / 2, b[2] / 2))
@@ -224,7 +225,7 @@ def follow_frames(own: ParentFrames, given: ParentFrames, step: float, largest: 
             own.velocities[p, k], own.angular_velocities_world[p, k] = velocity[k], turning[k]
         if not follows:
             for k in range(3):
-                own.positions[p, k] = given.positions[p, k] - ahead * velocity[k]
+                own.positions[p, k] = given.positions[p, k] - behind * velocity[k]
                 for j in range(3):
                     own.rotations[p, k, j] = given.rotations[p, k, j]
             continue

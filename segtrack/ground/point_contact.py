@@ -240,7 +240,7 @@ def touch_point(
                 continue
             damping = weight * law.damping * math.sqrt(slope / steepest)
             push = max(0.0, pressure * area - damping * rising)
-            shear, along = soil_shear(shear, normal, slip, pressure, area, there, law, weight, step)
+            shear, along = soil_shear(shear, normal, slip, pressure, push, area, there, law, weight, step)
         shears[slot, 0], shears[slot, 1], shears[slot, 2] = shear
         total, drag = sum_of(total, without_share(along, -push, normal)), sum_of(drag, along)
         normal_force += push

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -47,3 +48,20 @@ def test_a_step_too_long_for_a_spring_is_refused(tmp_path: Path) -> None:
     assert str(caught.value) == (
         "time_step [s] must be at most 0.001 in PyBullet for the springs and dampers of joint sled, got 0.002"
     )
+
+
+@pytest.mark.parametrize("track_model", ["compliant", "segments"])
+def test_a_joint_that_is_placed_leaves_belts_that_it_does_not_carry(track_model: str, tmp_path: Path) -> None:
+    """They hold the vehicle on a slope while its light mast is turned a little."""
+    file = jointed(tmp_path, [Limb("mast", mass=0.01)], {"mast": {"servo": {}}})
+    with segtrack.World(engine="pybullet", time_step=0.002) as world:
+        world.client.setGravity(-9.81 * math.sin(0.2), 0.0, -9.81 * math.cos(0.2))
+        world.add_terrain(segtrack.terrain.Plane())
+        robot = world.add_vehicle(file, track_model=track_model)
+        world.run(1.0)
+        before = [track.force for track in robot.tracks.values()]
+        robot.joints["mast"].place(0.1)
+        world.step()  # Books the step before.
+        after = [track.force for track in robot.tracks.values()]
+        np.testing.assert_allclose(after, before, rtol=0.01, atol=0.1)
+        assert min(map(abs, before)) > 10.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import segtrack
 from segtrack import terrain
 from segtrack.engine import EngineName
 from segtrack.robot import Robot
+from segtrack.terrain.soil import Soil
 
 GRAVITY, WINDOW = 9.81, 0.02
 ENGINES = ["native", pytest.param("pybullet", marks=pytest.mark.pybullet)]
@@ -24,6 +27,7 @@ def momentum_of(robot: Robot, engine: EngineName) -> np.ndarray:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("ground", ["rigid", "soil"])
 @pytest.mark.parametrize(
     ("vehicle", "friction", "step"),
     [
@@ -37,12 +41,16 @@ def momentum_of(robot: Robot, engine: EngineName) -> np.ndarray:
     ],
 )
 def test_no_window_of_20_ms_gains_more_than_coulomb_friction_gives(
-    vehicle: str, friction: float, step: float, engine: EngineName
+    vehicle: str, friction: float, step: float, ground: str, engine: EngineName
 ) -> None:
-    """dPx <= mu (M g dt + dPz) on flat ground, under random commands, each of 1 to 50 ms."""
+    """dPx <= mu (M g dt + dPz) on flat ground, under random commands, each of 1 to 50 ms.
+
+    Soil without cohesion is sheared off at tan(phi), whatever damps the shoes along it.
+    """
+    soil = Soil.linear(1e7, 0.0, math.atan(friction), 1e3) if ground == "soil" else None
     rng, heights = np.random.default_rng(3), []
     with segtrack.World(engine=engine, time_step=step) as world:
-        world.add_terrain(terrain.Plane())
+        world.add_terrain(terrain.Plane(soil=soil))
         robot = world.add_vehicle(vehicle, track_model="chain")
         for track in robot.tracks.values():
             track.set_friction(friction)

@@ -41,11 +41,11 @@ def test_frames_make_up_for_a_quarter_of_what_they_are_off_within_a_step() -> No
     turn.rotations[0] = own.rotations[0]
     drift_parents(turn, 1e-4)
     own.rotations[0] = turn.rotations[0]
-    follow_frames(own, given, step, 0.01)
+    follow_frames(own, given, step / 2, step, 0.01)
     np.testing.assert_allclose(own.velocities[0], [0.5, 0.0, -0.2 - 0.25 * 1e-4 / step], atol=1e-9)
     np.testing.assert_allclose(own.angular_velocities_world[0], [0.1, -0.2 - 0.025, 0.3], atol=3e-6)
     far = frames([1.1, 2.0, 3.0], [0.0] * 3, [0.0] * 3)
-    follow_frames(far, given, step, 0.01)
+    follow_frames(far, given, step / 2, step, 0.01)
     np.testing.assert_allclose(far.positions, behind.positions, atol=1e-12)
     np.testing.assert_array_equal(far.velocities, given.velocities)
 

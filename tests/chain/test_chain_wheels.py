@@ -475,6 +475,20 @@ def test_tooth_friction_grows_up_to_the_slip_speed_and_stays():
     assert pressed == pytest.approx(1e6 * 1e-5 * (1 + 2 * 0.25))
 
 
+@pytest.mark.parametrize("closing", [0.4, 0.1, -0.1, -0.4, -0.7])
+def test_tooth_friction_is_its_coefficient_times_the_damped_normal_force(closing):
+    """Of a bushing that strikes its gap's bottom and flanks at 30 deg, or leaves them, slipping sideways."""
+    depth, slip, lean = 1e-5, 0.5, math.cos(math.radians(30))
+    teeth = sprocket()
+    rig = Rig(driven_by(teeth), link_at(PITCH / 2, teeth.pitch_radius - 0.005 - depth))
+    rig.state.velocities[0] = 0.0, slip, -closing
+    rig.place()
+    push = max(0.0, 1e6 * depth + 20.0 * closing)
+    # A flank is met by half of depth and speed; what is left of the speed slips along it.
+    aside = push + 2 * push / 2 * slip / math.hypot(slip, lean * closing)
+    assert rig.forces()[0, 1] == pytest.approx(-0.1 * aside, rel=1e-6, abs=1e-12)
+
+
 @pytest.mark.parametrize("side", [-1, 1])
 def test_the_sides_of_teeth_hold_a_link(side):
     teeth = sprocket(friction=0.0)

@@ -95,6 +95,12 @@ SAND = find_soil("LETE sand")
 
 
 RIGID_SLOPE = 1e12
+AREA = 1e-3
+
+
+def sheared(shear, slip, pressure, push, step=0.0, normal=UP, soil=SAND.constants):
+    """Shear displacement in soil and force along it after a step."""
+    return soil_shear(shear, normal, slip, pressure, push, AREA, soil, law(), 1.0, step)
 
 
 @pytest.mark.parametrize("side", [0.02, 0.2])
@@ -127,29 +133,46 @@ def test_the_steepest_that_soil_gets_is_rigid_ground(exponent):
 def test_soil_is_sheared_along_its_curve(law_name, closed):
     """Janosi and Hanamoto's, and the hyperbolic tangent, by small steps along one direction."""
     soil = replace(SAND, shear_law=law_name).constants
-    pressure, area, modulus = 2e4, 1e-3, soil.shear_deformation_modulus
-    strength = (soil.cohesion + pressure * soil.friction) * area
+    pressure, modulus = 2e4, soil.shear_deformation_modulus
+    strength = (soil.cohesion + pressure * soil.friction) * AREA
     direction = np.array((0.6, -0.8, 0.0))
     shear, slip, step = (0.0, 0.0, 0.0), tuple(1e-6 * direction), modulus * 1e6 / 2000
     for _ in range(3000):
-        shear, force = soil_shear(shear, UP, slip, pressure, area, soil, law(), 1.0, step)
+        shear, force = sheared(shear, slip, pressure, pressure * AREA, step=step, soil=soil)
     assert np.array(force) == pytest.approx(-strength * closed(1.5) * direction, rel=2e-3, abs=1e-9)
 
 
 @pytest.mark.parametrize("normal", [UP, ACROSS, (1.0, 0.0, 0.0), (0.6, 0.0, 0.8)])
 def test_soil_holds_with_no_more_than_its_strength_along_the_surface(normal):
     """Wherever the surface looks; what stands out of it is forgotten."""
-    soil, pressure, area = SAND.constants, 2e4, 1e-3
-    strength = (soil.cohesion + pressure * soil.friction) * area
+    soil, pressure = SAND.constants, 2e4
+    strength = (soil.cohesion + pressure * soil.friction) * AREA
     for drawn in RNG.normal(size=(5, 3)):
         along = drawn - np.dot(drawn, normal) * np.array(normal)
         along /= np.linalg.norm(along)
         for share in (0.5, 4.0):
             start = tuple(share * soil.shear_deformation_modulus * along + 0.01 * np.array(normal))
-            shear, force = soil_shear(start, normal, (0.0, 0.0, 0.0), pressure, area, soil, law(), 1.0, 0.0)
+            shear, force = sheared(start, (0.0, 0.0, 0.0), pressure, pressure * AREA, normal=normal)
             held = min(share, 1.0)
             assert force == pytest.approx(tuple(-held * strength * along))
             assert shear == pytest.approx(tuple(held * soil.shear_deformation_modulus * along))
+
+
+@given(
+    start=st.tuples(*[st.floats(-0.05, 0.05)] * 3),
+    x=st.floats(-20.0, 20.0),
+    y=st.floats(-20.0, 20.0),
+    pressure=st.floats(0.0, 1e5),
+    push=st.floats(0.0, 200.0),
+)
+def test_shear_and_damping_are_within_the_strength_under_the_force_that_presses(start, x, y, pressure, push):
+    """Whatever the soil was sheared by, how fast it slips, and how much of the push damping is."""
+    soil = SAND.constants
+    _, force = sheared(start, (x, y, 0.0), pressure, push, step=1e-4)
+    strength = soil.cohesion * AREA + soil.friction * push if push > 0 else 0.0
+    assert math.hypot(*force) <= strength * (1 + 1e-12) + 1e-100  # Squares of less are 0.
+    _, dragged = sheared((0.0, 0.0, 0.0), (300.0, -400.0, 0.0), 1e4, push, step=1e-4)
+    assert dragged == pytest.approx((-0.6 * strength, 0.8 * strength, 0.0))
 
 
 # Numbers that make no sense

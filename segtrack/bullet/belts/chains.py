@@ -19,7 +19,7 @@ import numpy as np
 import pybullet
 
 from segtrack.bullet.belts.parent_links import ParentLinks, frames_on, next_step
-from segtrack.bullet.frames import step_duration, vector
+from segtrack.bullet.frames import vector
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, Push, TrackBuilder, TrackJoints, no_links
 from segtrack.chain.advance import MAX_TIME_STEP, DriveCommand, advance_tracks, tension_tracks, warn
 from segtrack.chain.readings import ChainPose, ChainReading
@@ -27,7 +27,6 @@ from segtrack.chain.shoe_state import kinetic_energy
 from segtrack.chain.track import TrackChain, TrackSnapshot
 from segtrack.description.chain.layout import check_links, track_design, weight_on_chains
 from segtrack.engine import Bodies
-from segtrack.errors import InvalidValueError
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.parent_frames import ParentFrames
 from segtrack.ground.vectors import cross
@@ -126,23 +125,28 @@ class ChainBelt(Belt):
 
     Attributes:
         chain: Shoes and wheels, with their state.
-        parent_links: Indices of the links that carry wheels; the drive is on the first.
+        links: All links of the vehicle.
     """
 
     chain: TrackChain
 
     def __init__(self, client: int, track: TrackJoints) -> None:
         """Assemble the chain around its wheels."""
-        self._client, self.track_joints = client, track
+        self.track_joints = track
         self._target = self._limit = 0.0
         design = track_design(track.mounted.name, track.spec, weight_on_chains(track.vehicle))
         assert track.spec.chain is not None
         check_links(design, track.links)
-        self.parent_links = (track.parent_link, *(track.links[name] for name in design.parent_link_names))
-        self._links = ParentLinks(client, track.body)
-        self.mounts = self._links.mount(self.parent_links, track.spec.mount)
+        self._parent_links = track.parent_link, *(track.links[name] for name in design.parent_link_names)
+        self.links = ParentLinks(client, track.body)
+        self.mounts = self.links.mount(self.parent_links, track.spec.mount)
         given = track.spec.chain
         self.chain = TrackChain(design, self.frames, given.sub_step, given.sub_steps_held)
+
+    @property
+    def parent_links(self) -> tuple[int, ...]:
+        """Indices of the links that carry wheels; the drive is on the first."""
+        return self._parent_links
 
     @property
     def shoes(self) -> Bodies:
@@ -184,7 +188,7 @@ class ChainBelt(Belt):
 
     def set_speed(self, speed: float) -> None:
         """Let shoes and wheels run at a speed [m/s], where they are."""
-        self.chain.set_speed(speed, self.frames, step_duration(self._client) / 2)
+        self.chain.set_speed(speed, self.frames, self.links.behind)
 
     def reset_to_mount(self) -> None:
         """Assemble the chain around its wheels, where the vehicle is, at rest."""
@@ -210,7 +214,7 @@ class ChainBelt(Belt):
     @property
     def frames(self) -> ParentFrames:
         """The track frame on each link that carries wheels, now."""
-        return frames_on(self._links.read(), self.mounts)
+        return frames_on(self.links.read(), self.mounts)
 
 
 class ChainBeltGroup(BeltGroup):
@@ -218,8 +222,9 @@ class ChainBeltGroup(BeltGroup):
 
     def __init__(self, client: int, body: int, belts: tuple[ChainBelt, ...]) -> None:
         """Note which links carry them."""
-        self._client, self._belts = client, belts
-        self._links = ParentLinks(client, body)
+        self._client, self._belts, self._links = client, belts, belts[0].links
+        for belt in belts:  # All of them remember the last step alike.
+            belt.links = self._links
         warn(tension_tracks([belt.chain for belt in belts]))
         for belt in belts:
             belt.reset_to_mount()
@@ -230,11 +235,9 @@ class ChainBeltGroup(BeltGroup):
 
     def advance(self, damping_rate: float, push: Push | None) -> None:
         """Take all chains through the time of PyBullet's next step, and apply what they do to the vehicle."""
-        duration, gravity, sub_steps = next_step(self._client, MAX_TIME_STEP, "link chains")
-        if sub_steps > 1:
-            raise InvalidValueError("numSubSteps of the client", "at most 1 with link chains", sub_steps)
+        duration, gravity = next_step(self._client, MAX_TIME_STEP, "link chains")
         motions = self._links.read()
-        vehicle = self._links.compose(motions, gravity)
+        vehicle, behind = self._links.compose(motions, gravity), self._links.behind
         self._links.feel(motions, vehicle, duration, damping_rate, push)
         wrenches = np.zeros((len(motions), 6))
         means = advance_tracks(
@@ -242,8 +245,9 @@ class ChainBeltGroup(BeltGroup):
             [frames_on(motions, belt.mounts) for belt in self._belts],
             [belt.drive for belt in self._belts],
             vehicle,
-            duration,
+            behind + duration / 2,
             damping_rate,
+            behind,
         )
         for belt, own in zip(self._belts, means, strict=True):
             for link, mean in zip(belt.mounts.links.tolist(), own, strict=True):

@@ -151,15 +151,16 @@ class CompliantBeltGroup(BeltGroup):
 
     def advance(self, damping_rate: float, push: Push | None) -> None:
         """Take all belts through the time of PyBullet's next step, and apply what they do to the vehicle."""
-        duration, gravity, _ = next_step(self._client, MAX_TIME_STEP, f"compliant belts of {self._name}")
+        duration, gravity = next_step(self._client, MAX_TIME_STEP, f"compliant belts of {self._name}")
         motions, wrenches = self._links.read(), self._wrenches
         place_frames(motions, self._mounts, self._frames)
-        vehicle = self._links.compose(motions, gravity)
+        vehicle, behind = self._links.compose(motions, gravity), self._links.behind
         self._links.feel(motions, vehicle, duration, damping_rate, push)
         self._carriers.read(motions, self._links.masses, duration)
-        coupling = self.belts.advance(self._frames, vehicle, duration, damping_rate)
+        span = behind + duration / 2
+        coupling = self.belts.advance(self._frames, vehicle, behind, span, damping_rate)
         wrenches[:] = 0.0
-        add_mean_wrenches(motions, self._mounts, coupling, duration, wrenches)
+        add_mean_wrenches(motions, self._mounts, coupling, span, wrenches)
         self._time += duration if damping_rate == 0 else 0.0
         if not np.isfinite(wrenches).all():
             raise DivergedError(self._name, self._time, "its state is not finite")

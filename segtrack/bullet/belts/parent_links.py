@@ -1,10 +1,10 @@
 """A vehicle's links in PyBullet, for belts that are integrated beside it.
 
 Before each of PyBullet's steps such belts take the motion of the links that carry them, and go through
-sub-steps of their own, in which these move as parts of one rigid vehicle. The mean of what the belts did
-to them is applied as a force for that step, so that momentum is kept to rounding
-(`segtrack.ground.parent_frames`). What else acts on the vehicle follows from its momentum
-(`segtrack.ground.outside`).
+sub-steps of their own, in which these move as parts of one rigid vehicle, from half of the last step before
+to half of the next one after. The mean of what the belts did to them is applied as a force for that step, so
+that momentum is kept to rounding as long as steps are equal (`segtrack.ground.parent_frames`). What else acts
+on the vehicle follows from its momentum (`segtrack.ground.outside`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import pybullet
 from numpy.typing import NDArray
 
+from segtrack.bullet.frames import step_duration
 from segtrack.bullet.model import Push
 from segtrack.chain.stability import rounded_down
 from segtrack.description.track import Mount
@@ -43,16 +44,14 @@ class EngineStep(NamedTuple):
     Attributes:
         duration: [s]
         gravity: Gravity in the world [m/s^2].
-        sub_steps: Into which PyBullet divides it.
     """
 
     duration: float
     gravity: tuple[float, float, float]
-    sub_steps: int
 
 
 def next_step(client: int, longest: float, belts: str) -> EngineStep:
-    """Read PyBullet's time step, its parts, and gravity.
+    """Read PyBullet's time step and gravity.
 
     Args:
         client: PyBullet's id of the client.
@@ -67,7 +66,7 @@ def next_step(client: int, longest: float, belts: str) -> EngineStep:
         expected = f"at most {rounded_down(longest):.3g} with {belts}"
         raise InvalidValueError("time_step [s]", expected, engine["fixedTimeStep"])
     x, y, z = (engine[f"gravityAcceleration{axis}"] for axis in "XYZ")
-    return EngineStep(engine["fixedTimeStep"], (x, y, z), max(1, engine["numSubSteps"]))
+    return EngineStep(engine["fixedTimeStep"], (x, y, z))
 
 
 class ParentLinks:
@@ -84,6 +83,11 @@ class ParentLinks:
         self._rotation, self._center, self._inverse = np.zeros((3, 3)), np.zeros(3), np.zeros((3, 3))
         self._outside = allocate_outside()
         self.weigh()
+
+    @property
+    def behind(self) -> float:
+        """Time by which belts are behind the links: half of the last step, or of the next before any [s]."""
+        return (float(self._outside.duration[0]) or step_duration(self._client)) / 2
 
     def weigh(self) -> None:
         """Read the links' masses; what is changed of them later counts when they are read again."""
