@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, whole
+from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles
 from segtrack.batch.devices import fleet_class
 from segtrack.batch.fleet_arrays import SavedBatch, check_snapshot
 from segtrack.batch.ground import GroundLibrary, terrains_of
@@ -19,7 +19,14 @@ from segtrack.batch.threads import Threads
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import ActuatorState
 from segtrack.engine.drive import check_drives
-from segtrack.errors import InvalidValueError, UnknownNameError, finite
+from segtrack.errors import (
+    DisconnectedError,
+    InvalidValueError,
+    UnknownNameError,
+    downwards,
+    whole,
+    whole_steps,
+)
 from segtrack.geometry.mass import GRAVITY
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.engine import CHUNK, preset_step
@@ -71,7 +78,7 @@ class Batch(BatchHeights):
             track_model: `compliant` or `surface`.
             preset: `exact` (1 ms, the default) or `fast` (4 ms).
             time_step: Instead of the preset's [s].
-            gravity: Downwards [m/s^2].
+            gravity: Downwards, at least 0 [m/s^2].
             threads: Number of threads that take steps on cores; as many as these if not given.
             device: `cpu`, or `cuda`: a GPU, which needs the extra `gpu`.
 
@@ -86,7 +93,7 @@ class Batch(BatchHeights):
         if track_model not in TRACK_MODELS:
             raise UnknownNameError("track model of a batch", track_model, TRACK_MODELS)
         fleet = fleet_class(device)
-        self.track_model, self._gravity = track_model, (0.0, 0.0, -finite("gravity [m/s^2]", gravity))
+        self.track_model, self._gravity = track_model, (0.0, 0.0, -downwards(gravity))
         self.preset, self.time_step = preset_step(preset, time_step)
         variants = tuple(vehicle) if isinstance(vehicle, list | tuple) and vehicle else (vehicle,)
         described = [v if isinstance(v, VehicleDescription) else load_vehicle(v) for v in variants]
@@ -103,7 +110,7 @@ class Batch(BatchHeights):
         shared = Threads(min(number_of_threads(threads), size) if device == "cpu" else 1)
         super().__init__(fleet(kinds, chosen, grounds.packed), grounds, shared)
         self._made_of = size, track_model, self.time_step, *described, *(given or self.terrains[:1])
-        self._outlines = Outlines(kinds)
+        self._outlines, self._is_open = Outlines(kinds), True
         index = np.arange(size) if each is not None else (0 if terrain_index is None else terrain_index)
         self.reset(terrain_index=index)
 
@@ -116,8 +123,13 @@ class Batch(BatchHeights):
         self.close()
 
     def close(self) -> None:
-        """End the threads; may be called again, and `run` begins new ones."""
+        """End the threads; may be called again. What the vehicles did last can still be read."""
+        self._is_open = False
         self._threads.close()
+
+    def _must_be_open(self, what: str) -> None:
+        if not self._is_open:
+            raise DisconnectedError(what, "it is closed")
 
     @property
     def time(self) -> NDArray[np.float64]:
@@ -183,21 +195,22 @@ class Batch(BatchHeights):
         return BatchContacts.of(self._fleet, self._chosen(vehicles), self.time_step)
 
     def run(self, seconds: float) -> None:
-        """Advance all vehicles that run, by a duration [s].
+        """Advance all vehicles that run, by the number of whole steps nearest to a duration [s].
 
         Raises:
-            InvalidValueError: Negative or not finite.
+            InvalidValueError: Negative, not finite, or no step: 0 or more than half a time step.
+            DisconnectedError: The batch is closed.
         """
-        if finite("seconds", seconds) < 0:
-            raise InvalidValueError("seconds", "at least 0", seconds)
-        self.advance(round(seconds / self.time_step))
+        self.advance(whole_steps(seconds, self.time_step))
 
     def advance(self, steps: int) -> None:
         """Advance all vehicles that run, by a number of time steps; all take the same, also at Ctrl-C.
 
         Raises:
             InvalidValueError: Not a whole number, or a negative one.
+            DisconnectedError: The batch is closed.
         """
+        self._must_be_open("advance the batch")
         steps = whole("steps", steps, 0)
         chunk = max(1, round(CHUNK / self.time_step))
         while steps > 0:
@@ -236,7 +249,9 @@ class Batch(BatchHeights):
             UnknownNameError: There is no such flipper.
             InvalidValueError: Another shape, an index out of range, a number that is not finite, or a place
                 without ground.
+            DisconnectedError: The batch is closed.
         """
+        self._must_be_open("reset the batch")
         chosen, fleet = self._chosen(vehicles), self._fleet
         count = len(chosen)
         places = places_of(x, y, yaw, count)
@@ -269,7 +284,9 @@ class Batch(BatchHeights):
 
         Raises:
             InvalidValueError: No snapshot, or one of other vehicles or grounds.
+            DisconnectedError: The batch is closed.
         """
+        self._must_be_open("restore the batch")
         check_snapshot(snapshot, self._made_of)
         self._fleet.restore(snapshot.fleet)
         self._grounds.lay(np.arange(len(self)), snapshot.own_terrains)

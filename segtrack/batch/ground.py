@@ -127,7 +127,7 @@ class GroundLibrary:
     def heights(
         self, indices: NDArray[np.intp], x: NDArray[np.float64], y: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Sample heights of the ground under points of vehicles; -inf where there is none.
+        """Sample heights of the ground under points of vehicles.
 
         Args:
             indices: Index of the ground of each vehicle (n,).
@@ -135,6 +135,10 @@ class GroundLibrary:
             y: World y of its points, of the same shape [m].
 
         Returns:
-            Heights of the same shape [m].
+            Heights of the same shape [m]; -inf where there is no ground, nan where a coordinate is.
         """
-        return sample_reliefs(self.reliefs, indices, x, y)
+        unknown = np.isnan(x) | np.isnan(y)  # Kernels turn places into indices.
+        if not unknown.any():
+            return sample_reliefs(self.reliefs, indices, x, y)
+        known = sample_reliefs(self.reliefs, indices, np.where(unknown, 0.0, x), np.where(unknown, 0.0, y))
+        return np.where(unknown, np.nan, known)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.errors import InvalidValueError
-from segtrack.terrain.checks import Checked, Length, Place, Ratio
+from segtrack.terrain.checks import Checked, Length, Place, Ratio, points_of
 from segtrack.terrain.columns import section_breaks
 from segtrack.terrain.heights import Heights
 from segtrack.terrain.soil import Soil
@@ -82,12 +82,14 @@ class Terrain(Checked):
         Returns:
             World z of the surface [m], in the broadcast shape: that of the highest solid
             there, even with room beneath. Flat ground is taken to be endless; where there
-            is no ground at all, -inf.
+            is no ground at all, -inf; nan where a coordinate is.
+
+        Raises:
+            InvalidValueError: Not numbers of such shapes.
         """
-        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        if x.shape != y.shape:
-            x, y = np.broadcast_arrays(x, y)
-        return np.asarray(self._sampler(x.ravel(), y.ravel()), dtype=float).reshape(x.shape)
+        x, y = points_of(x, y)
+        heights = np.asarray(self._sampler(x.ravel(), y.ravel()), dtype=float).reshape(x.shape)
+        return np.where(np.isnan(x) | np.isnan(y), np.nan, heights)
 
 
 @dataclass(frozen=True, kw_only=True)
