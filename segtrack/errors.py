@@ -274,6 +274,18 @@ class NotReadyError(SegtrackError):
         super().__init__(f"cannot {what}: {reason}")
 
 
+def known_name(kind: str, name: Any, known: Iterable[str]) -> str:
+    """The name, which is one of those there are.
+
+    Raises:
+        UnknownNameError: It is not.
+    """
+    names = tuple(known)
+    if not isinstance(name, str) or name not in names:
+        raise UnknownNameError(kind, name, names)
+    return name
+
+
 def finite_vector(what: str, values: Sequence[float], length: int) -> tuple[float, ...]:
     """The values as floats.
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles
 from segtrack.batch.devices import fleet_class
 from segtrack.batch.fleet_arrays import SavedBatch, check_snapshot
-from segtrack.batch.ground import GroundLibrary, terrains_of
+from segtrack.batch.ground import GroundLibrary
 from segtrack.batch.heights import BatchHeights
 from segtrack.batch.placement import Outlines, clearing_heights, places_of, refuse_places, start_positions
 from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates, actuators_of
@@ -31,6 +31,7 @@ from segtrack.geometry.mass import GRAVITY
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.engine import CHUNK, preset_step
 from segtrack.terrain import Terrain
+from segtrack.terrain.base import terrains_of
 from segtrack.world.placement import heading_quaternion
 
 TRACK_MODELS = ("compliant", "surface")
@@ -45,8 +46,6 @@ class Batch(BatchHeights):
     `status` says, and the others go on.
 
     Attributes:
-        time_step: Step of the simulation [s].
-        preset: Name of the time step.
         track_model: Track model of the belts.
     """
 
@@ -94,7 +93,7 @@ class Batch(BatchHeights):
             raise UnknownNameError("track model of a batch", track_model, TRACK_MODELS)
         fleet = fleet_class(device)
         self.track_model, self._gravity = track_model, (0.0, 0.0, -downwards(gravity))
-        self.preset, self.time_step = preset_step(preset, time_step)
+        self._preset, self._time_step = preset_step(preset, time_step)
         variants = tuple(vehicle) if isinstance(vehicle, list | tuple) and vehicle else (vehicle,)
         described = [v if isinstance(v, VehicleDescription) else load_vehicle(v) for v in variants]
         for description in described:
@@ -130,6 +129,16 @@ class Batch(BatchHeights):
     def _must_be_open(self, what: str) -> None:
         if not self._is_open:
             raise DisconnectedError(what, "it is closed")
+
+    @property
+    def time_step(self) -> float:
+        """Step of the simulation [s]."""
+        return self._time_step
+
+    @property
+    def preset(self) -> str:
+        """Name of the time step."""
+        return self._preset
 
     @property
     def time(self) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from segtrack.description import VehicleDescription
 from segtrack.engine import Engine
 from segtrack.engine.drive import check_drives
 from segtrack.engine.track_models import find_track_model
-from segtrack.errors import DisconnectedError, InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.errors import DisconnectedError, InvalidValueError, Phrase, finite, known_name
 from segtrack.geometry.mass import GRAVITY
 from segtrack.ground.functions import exponential
 from segtrack.ground.pack import Ground, pack_ground
@@ -37,9 +37,9 @@ def preset_step(preset: str | None, time_step: float | None) -> tuple[str, float
         UnknownNameError: No such preset.
         InvalidValueError: A time step that is not positive and finite, or longer than `MAX_TIME_STEP`.
     """
-    name = next(iter(PRESETS)) if preset is None else preset
-    if name not in PRESETS:
-        raise UnknownNameError("preset of the engine native", name, PRESETS)
+    name = (
+        next(iter(PRESETS)) if preset is None else known_name("preset of the engine native", preset, PRESETS)
+    )
     step = PRESETS[name] if time_step is None else finite("time_step [s]", time_step)
     if step <= 0:
         raise InvalidValueError("time_step [s]", "positive", time_step)

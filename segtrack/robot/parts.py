@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from segtrack.errors import UnknownNameError
+from segtrack.errors import known_name
 
 Part = TypeVar("Part")
 
@@ -23,9 +23,7 @@ class NamedParts(Mapping[str, Part]):
         Raises:
             UnknownNameError: There is none.
         """
-        if not isinstance(name, str) or name not in self._parts:
-            raise UnknownNameError(self._kind, name, self._parts)
-        return self._parts[name]
+        return self._parts[known_name(self._kind, name, self._parts)]
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names."""

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from segtrack.description.frames import Frame
 from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, VehicleModel
-from segtrack.errors import InvalidValueError, UnknownNameError, finite
+from segtrack.errors import InvalidValueError, finite, known_name
 from segtrack.robot.commands import Model, RobotCommands
 from segtrack.robot.state import RobotState, attitude_of
 from segtrack.robot.track import check_pose
 from segtrack.terrain import Terrain
+from segtrack.terrain.base import terrains_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,21 +117,20 @@ class Robot(RobotCommands[Model]):
         Raises:
             UnknownNameError: There is no such link.
         """
-        if name not in self.link_names:
-            raise UnknownNameError(f"link of {self.name}", name, self.link_names)
-        return self.model.link_frame(name)
+        return self.model.link_frame(known_name(f"link of {self.name}", name, self.link_names))
 
     def link_poses(self) -> NDArray[np.float64]:
         """Return frames of `link_names` in the world: origin [m], quaternion (x, y, z, w), (n, 7)."""
         return self.model.link_poses()
 
-    def update_terrain(self, terrains: Sequence[Terrain]) -> None:
+    def update_terrain(self, terrains: Terrain | Sequence[Terrain]) -> None:
         """Let belts that find their contacts themselves stand on other terrains; for somebody else's loop.
 
         Raises:
+            InvalidValueError: Not terrains.
             NotReadyError: Its engine is not PyBullet.
         """
-        self.model.update_terrain(terrains)
+        self.model.update_terrain(terrains_of(terrains))
 
     def read_actuators(self) -> ActuatorState:
         """Return the state of all belts, flippers and joints in one reading, in the description's order."""

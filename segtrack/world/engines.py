@@ -14,6 +14,7 @@ from segtrack.errors import InvalidValueError, Phrase
 from segtrack.robot import Robot
 from segtrack.robot.track import check_pose
 from segtrack.terrain import Terrain, from_pybullet
+from segtrack.terrain.base import terrains_of
 from segtrack.world.placement import check_flippers
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def attach(
     position: Sequence[float] = (0.0, 0.0, 0.0),
     orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
     flippers: Mapping[str, float] | None = None,
-    terrain: Sequence[Terrain] | None = None,
+    terrain: Terrain | Sequence[Terrain] | None = None,
 ) -> Robot[BulletVehicle]:
     """Add a vehicle to a running PyBullet program, which keeps its own loop and settings.
 
@@ -123,11 +124,12 @@ def attach(
     number = client_id(client, f"attach {description.name}")
     warn_of_low_shapes(description)
     pose, angles = check_pose(position, orientation), check_flippers(description, flippers)
+    grounds = terrains_of(terrain)
     if terrain is None and entry.contacts != "links":
-        terrain = from_pybullet(bound_client(number))
-        if not terrain:
+        grounds = tuple(from_pybullet(bound_client(number)))
+        if not grounds:
             expected = "given, or in the PyBullet program as static bodies before `attach`"
             raise InvalidValueError(f"terrain for track model {track_model!r}", expected, Phrase("none"))
     model = BulletVehicle(number, description, track_model, *pose, angles)
-    model.update_terrain(terrain or ())
+    model.update_terrain(grounds)
     return Robot(model, track_model)

@@ -270,11 +270,13 @@ class World:
             on_step: Called after each step.
 
         Raises:
-            InvalidValueError: The duration is negative, not finite, or no step.
+            InvalidValueError: The duration is negative, not finite, or no step; or `on_step` is no function.
             DivergedError: A robot is no longer finite, or absurdly fast.
             DisconnectedError: The world is closed, or the PyBullet client gone.
         """
         count = whole_steps(seconds, self.engine.time_step)
+        if on_step is not None and not callable(on_step):
+            raise InvalidValueError("on_step", "a function", on_step)
         if count and self._resettable:
             self._snapshots.hold_start()
         pacer = self._pacer if real_time else None
