@@ -336,7 +336,8 @@ def whole(what: str, given: Any, least: int = 1) -> int:
     Raises:
         InvalidValueError: Not one.
     """
-    if not isinstance(given, SupportsIndex) or _is_truth(given) or getattr(given, "ndim", 0) or given < least:  # type: ignore[operator]
+    is_whole = isinstance(given, SupportsIndex) and not _is_truth(given) and getattr(given, "ndim", 0) == 0
+    if not is_whole or int(given) < least:
         raise InvalidValueError(what, f"a whole number from {least}", given)
     return int(given)
 
