@@ -21,7 +21,7 @@ from segtrack.terrain.base import terrains_of
 
 @dataclass(frozen=True, eq=False)
 class BeltSnapshot:
-    """What PyBullet's own saved state lacks of a robot: belts, commands, work; see `Robot.save`.
+    """Belts, commands and work of a robot, which PyBullet's own saved state lacks; see `Robot.save`.
 
     Attributes:
         model: The vehicle in its engine.
