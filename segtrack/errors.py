@@ -286,8 +286,8 @@ def known_name(kind: str, name: Any, known: Iterable[str]) -> str:
     return name
 
 
-def finite_vector(what: str, values: Sequence[float], length: int) -> tuple[float, ...]:
-    """The values as floats.
+def finite_vector(what: str, values: Sequence[float], length: int, unit: str = "") -> tuple[float, ...]:
+    """The values as floats; the message has their unit here if `what` has none.
 
     Raises:
         InvalidValueError: They are not `length` finite numbers.
@@ -297,7 +297,8 @@ def finite_vector(what: str, values: Sequence[float], length: int) -> tuple[floa
             raise TypeError
         return tuple(finite(what, value) for _, value in zip(range(length), values, strict=True))
     except (TypeError, ValueError):
-        raise InvalidValueError(what, f"{length} finite numbers", values) from None
+        expected = f"{length} finite numbers" + (f" [{unit}]" if unit else "")
+        raise InvalidValueError(what, expected, values) from None
 
 
 def finite(what: str, value: float) -> float:

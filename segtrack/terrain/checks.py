@@ -121,8 +121,8 @@ def _kinds(owner: type) -> tuple[tuple[str, Any], ...]:
 
 def settle_vector(owner: object, field: str, count: int, unit: str = "") -> None:
     """Turn a field into a tuple, and refuse one that does not hold `count` finite numbers."""
-    what = f"{type(owner).__name__}.{field}" + (f" [{unit}]" if unit else "")
-    object.__setattr__(owner, field, finite_vector(what, getattr(owner, field), count))
+    what, given = f"{type(owner).__name__}.{field}", getattr(owner, field)
+    object.__setattr__(owner, field, finite_vector(what, given, count, unit))
 
 
 def points_of(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
