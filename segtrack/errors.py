@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any, SupportsFloat
+from typing import Any, SupportsFloat, SupportsIndex
 
 
 class _ErrorType(type):
@@ -37,8 +37,11 @@ def _restored(kind: type[SegtrackError], args: tuple[Any, ...], attributes: dict
     return error
 
 
-class UnknownNameError(SegtrackError, LookupError):
+class UnknownNameError(SegtrackError, KeyError):
     """A name that is none of those there are."""
+
+    __str__ = Exception.__str__
+    """The message; that of `KeyError` is quoted."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
         """Say which name of which kind is unknown, and list the alternatives."""
@@ -217,11 +220,11 @@ class DivergedError(SegtrackError):
 
 
 class DisconnectedError(SegtrackError):
-    """A physics client that is no longer connected."""
+    """A physics client that is no longer connected, or a world or batch that has been closed."""
 
-    def __init__(self, what: str) -> None:
-        """Say what was attempted."""
-        super().__init__(f"{what}: the physics client is disconnected")
+    def __init__(self, what: str, reason: str = "the physics client is disconnected") -> None:
+        """Say what was attempted, and why it cannot be."""
+        super().__init__(f"{what}: {reason}")
 
 
 class MissingPyBulletError(SegtrackError, ImportError):
@@ -271,16 +274,31 @@ class NotReadyError(SegtrackError):
         super().__init__(f"cannot {what}: {reason}")
 
 
-def finite_vector(what: str, values: Sequence[float], length: int) -> tuple[float, ...]:
-    """The values as floats.
+def known_name(kind: str, name: Any, known: Iterable[str]) -> str:
+    """The name, which is one of those there are.
+
+    Raises:
+        UnknownNameError: It is not.
+    """
+    names = tuple(known)
+    if not isinstance(name, str) or name not in names:
+        raise UnknownNameError(kind, name, names)
+    return name
+
+
+def finite_vector(what: str, values: Sequence[float], length: int, unit: str = "") -> tuple[float, ...]:
+    """The values as floats; the message has their unit here if `what` has none.
 
     Raises:
         InvalidValueError: They are not `length` finite numbers.
     """
     try:
+        if isinstance(values, Mapping | Set | bytes | bytearray):  # Not in order, or no numbers.
+            raise TypeError
         return tuple(finite(what, value) for _, value in zip(range(length), values, strict=True))
     except (TypeError, ValueError):
-        raise InvalidValueError(what, f"{length} finite numbers", values) from None
+        expected = f"{length} finite numbers" + (f" [{unit}]" if unit else "")
+        raise InvalidValueError(what, expected, values) from None
 
 
 def finite(what: str, value: float) -> float:
@@ -292,9 +310,63 @@ def finite(what: str, value: float) -> float:
     if isinstance(value, float) and math.isfinite(value):
         return float(value)  # Nearly always, and ten times as fast as asking a protocol.
     number = math.nan
-    if isinstance(value, SupportsFloat) and not isinstance(value, bool):
+    # Beside numbers, NumPy's scalars and arrays without a dimension.
+    if isinstance(value, SupportsFloat) and not _is_truth(value) and getattr(value, "ndim", 0) == 0:
         with contextlib.suppress(TypeError, ValueError, OverflowError):
             number = float(value)
     if not math.isfinite(number):
         raise InvalidValueError(what, "a finite number", value)
     return number
+
+
+def not_negative(what: str, value: float, expected: str = "at least 0") -> float:
+    """The value as a float, finite and at least 0.
+
+    Raises:
+        InvalidValueError: It is not.
+    """
+    number = finite(what, value)
+    if number < 0:
+        raise InvalidValueError(what, expected, value)
+    return number
+
+
+def whole(what: str, given: Any, least: int = 1) -> int:
+    """A whole number that is not too small.
+
+    Raises:
+        InvalidValueError: Not one.
+    """
+    is_whole = isinstance(given, SupportsIndex) and not _is_truth(given) and getattr(given, "ndim", 0) == 0
+    if not is_whole or int(given) < least:
+        raise InvalidValueError(what, f"a whole number from {least}", given)
+    return int(given)
+
+
+def whole_steps(seconds: float, time_step: float) -> int:
+    """Number of steps nearest to a duration [s].
+
+    Raises:
+        InvalidValueError: The duration is negative or not finite, or so short that it is not a step: a loop
+            of such durations would never advance.
+    """
+    count = round(not_negative("seconds", seconds) / time_step)
+    if count == 0 and seconds > 0:
+        raise InvalidValueError(
+            "seconds", f"0, or more than half of the time step of {time_step:g} s", seconds
+        )
+    return count
+
+
+def downwards(gravity: float) -> float:
+    """The magnitude of a gravity that acts downwards [m/s^2].
+
+    Raises:
+        InvalidValueError: It is negative or not finite.
+    """
+    return not_negative("gravity [m/s^2]", gravity, "at least 0, as it is counted downwards")
+
+
+def _is_truth(value: object) -> bool:
+    """Return True for a truth value of Python or NumPy."""
+    return isinstance(value, bool) or str(getattr(value, "dtype", "")) == "bool"

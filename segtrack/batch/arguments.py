@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.errors import InvalidValueError, Phrase
+from segtrack.errors import InvalidValueError, Phrase, whole
 
 
 def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()) -> NDArray[np.float64]:
@@ -17,10 +17,7 @@ def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()
     Raises:
         InvalidValueError: Another shape, or a number that is not finite.
     """
-    try:
-        array = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):  # Ragged, or no numbers.
-        array = None
+    array = _array(given)
     if array is None or array.shape not in (shape, (count, *shape)):
         expected = f"numbers of shape {shape or '()'}, or {(count, *shape)} for each vehicle"
         got = getattr(given, "shape", None)
@@ -54,12 +51,9 @@ def array_of(what: str, given: ArrayLike, shape: tuple[int | None, ...]) -> NDAr
     Raises:
         InvalidValueError: Another shape, or not numbers.
     """
-    try:
-        array = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        array = np.zeros(())
-    fits = len(array.shape) == len(shape)
-    if not (fits and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))):
+    array = _array(given)
+    fits = array is not None and array.ndim == len(shape)
+    if array is None or not (fits and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))):
         expected = f"numbers of shape ({', '.join('any' if n is None else str(n) for n in shape)})"
         got = getattr(given, "shape", None)
         raise InvalidValueError(what, expected, given if got is None else Phrase(f"shape {got}"))
@@ -72,14 +66,13 @@ def points_of_each(x: ArrayLike, y: ArrayLike, count: int) -> tuple[NDArray[np.f
     Raises:
         InvalidValueError: Other shapes, or not numbers.
     """
-    try:
-        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    except (TypeError, ValueError):
-        raise InvalidValueError("points [m]", f"numbers of shape ({count}, ...)", (x, y)) from None
-    if x.shape != y.shape or x.shape[:1] != (count,):
+    along, across = _array(x), _array(y)
+    if along is None or across is None:
+        raise InvalidValueError("points [m]", f"numbers of shape ({count}, ...)", (x, y))
+    if along.shape != across.shape or along.shape[:1] != (count,):
         expected = f"x and y of one shape ({count}, ...)"
-        raise InvalidValueError("points [m]", expected, Phrase(f"{x.shape} and {y.shape}"))
-    return x, y
+        raise InvalidValueError("points [m]", expected, Phrase(f"{along.shape} and {across.shape}"))
+    return along, across
 
 
 def chosen_vehicles(given: Any, count: int) -> NDArray[np.intp]:
@@ -143,12 +136,10 @@ def number_of_threads(threads: int | None) -> int:
     return whole("threads", threads)
 
 
-def whole(what: str, given: Any, least: int = 1) -> int:
-    """A whole number that is not too small.
-
-    Raises:
-        InvalidValueError: Not one.
-    """
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
-        raise InvalidValueError(what, f"a whole number from {least}", given)
-    return int(given)
+def _array(given: ArrayLike) -> NDArray[np.float64] | None:
+    """The numbers that are given; None for what is ragged, or no numbers: texts and truth values."""
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError):
+        return None
+    return array.astype(float, copy=False) if array.dtype.kind in "iuf" else None

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles, whole
+from segtrack.batch.arguments import indices, number_of_threads, number_of_vehicles
 from segtrack.batch.devices import fleet_class
 from segtrack.batch.fleet_arrays import SavedBatch, check_snapshot
-from segtrack.batch.ground import GroundLibrary, terrains_of
+from segtrack.batch.ground import GroundLibrary
 from segtrack.batch.heights import BatchHeights
 from segtrack.batch.placement import Outlines, clearing_heights, places_of, refuse_places, start_positions
 from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates, actuators_of
@@ -19,11 +19,19 @@ from segtrack.batch.threads import Threads
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import ActuatorState
 from segtrack.engine.drive import check_drives
-from segtrack.errors import InvalidValueError, UnknownNameError, finite
+from segtrack.errors import (
+    DisconnectedError,
+    InvalidValueError,
+    UnknownNameError,
+    downwards,
+    whole,
+    whole_steps,
+)
 from segtrack.geometry.mass import GRAVITY
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.engine import CHUNK, preset_step
 from segtrack.terrain import Terrain
+from segtrack.terrain.base import terrains_of
 from segtrack.world.placement import heading_quaternion
 
 TRACK_MODELS = ("compliant", "surface")
@@ -38,8 +46,6 @@ class Batch(BatchHeights):
     `status` says, and the others go on.
 
     Attributes:
-        time_step: Step of the simulation [s].
-        preset: Name of the time step.
         track_model: Track model of the belts.
     """
 
@@ -71,7 +77,7 @@ class Batch(BatchHeights):
             track_model: `compliant` or `surface`.
             preset: `exact` (1 ms, the default) or `fast` (4 ms).
             time_step: Instead of the preset's [s].
-            gravity: Downwards [m/s^2].
+            gravity: Downwards, at least 0 [m/s^2].
             threads: Number of threads that take steps on cores; as many as these if not given.
             device: `cpu`, or `cuda`: a GPU, which needs the extra `gpu`.
 
@@ -86,8 +92,8 @@ class Batch(BatchHeights):
         if track_model not in TRACK_MODELS:
             raise UnknownNameError("track model of a batch", track_model, TRACK_MODELS)
         fleet = fleet_class(device)
-        self.track_model, self._gravity = track_model, (0.0, 0.0, -finite("gravity [m/s^2]", gravity))
-        self.preset, self.time_step = preset_step(preset, time_step)
+        self.track_model, self._gravity = track_model, (0.0, 0.0, -downwards(gravity))
+        self._preset, self._time_step = preset_step(preset, time_step)
         variants = tuple(vehicle) if isinstance(vehicle, list | tuple) and vehicle else (vehicle,)
         described = [v if isinstance(v, VehicleDescription) else load_vehicle(v) for v in variants]
         for description in described:
@@ -103,7 +109,7 @@ class Batch(BatchHeights):
         shared = Threads(min(number_of_threads(threads), size) if device == "cpu" else 1)
         super().__init__(fleet(kinds, chosen, grounds.packed), grounds, shared)
         self._made_of = size, track_model, self.time_step, *described, *(given or self.terrains[:1])
-        self._outlines = Outlines(kinds)
+        self._outlines, self._is_open = Outlines(kinds), True
         index = np.arange(size) if each is not None else (0 if terrain_index is None else terrain_index)
         self.reset(terrain_index=index)
 
@@ -116,8 +122,23 @@ class Batch(BatchHeights):
         self.close()
 
     def close(self) -> None:
-        """End the threads; may be called again, and `run` begins new ones."""
+        """End the threads; may be called again. What the vehicles did last can still be read."""
+        self._is_open = False
         self._threads.close()
+
+    def _must_be_open(self, what: str) -> None:
+        if not self._is_open:
+            raise DisconnectedError(what, "it is closed")
+
+    @property
+    def time_step(self) -> float:
+        """Step of the simulation [s]."""
+        return self._time_step
+
+    @property
+    def preset(self) -> str:
+        """Name of the time step."""
+        return self._preset
 
     @property
     def time(self) -> NDArray[np.float64]:
@@ -183,21 +204,22 @@ class Batch(BatchHeights):
         return BatchContacts.of(self._fleet, self._chosen(vehicles), self.time_step)
 
     def run(self, seconds: float) -> None:
-        """Advance all vehicles that run, by a duration [s].
+        """Advance all vehicles that run, by the number of whole steps nearest to a duration [s].
 
         Raises:
-            InvalidValueError: Negative or not finite.
+            InvalidValueError: Negative, not finite, or no step: 0 or more than half a time step.
+            DisconnectedError: The batch is closed.
         """
-        if finite("seconds", seconds) < 0:
-            raise InvalidValueError("seconds", "at least 0", seconds)
-        self.advance(round(seconds / self.time_step))
+        self.advance(whole_steps(seconds, self.time_step))
 
     def advance(self, steps: int) -> None:
         """Advance all vehicles that run, by a number of time steps; all take the same, also at Ctrl-C.
 
         Raises:
             InvalidValueError: Not a whole number, or a negative one.
+            DisconnectedError: The batch is closed.
         """
+        self._must_be_open("advance the batch")
         steps = whole("steps", steps, 0)
         chunk = max(1, round(CHUNK / self.time_step))
         while steps > 0:
@@ -236,7 +258,9 @@ class Batch(BatchHeights):
             UnknownNameError: There is no such flipper.
             InvalidValueError: Another shape, an index out of range, a number that is not finite, or a place
                 without ground.
+            DisconnectedError: The batch is closed.
         """
+        self._must_be_open("reset the batch")
         chosen, fleet = self._chosen(vehicles), self._fleet
         count = len(chosen)
         places = places_of(x, y, yaw, count)
@@ -269,7 +293,9 @@ class Batch(BatchHeights):
 
         Raises:
             InvalidValueError: No snapshot, or one of other vehicles or grounds.
+            DisconnectedError: The batch is closed.
         """
+        self._must_be_open("restore the batch")
         check_snapshot(snapshot, self._made_of)
         self._fleet.restore(snapshot.fleet)
         self._grounds.lay(np.arange(len(self)), snapshot.own_terrains)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.native.divergence import what_diverged_natively
 from segtrack.native.tree import VehicleState
 from segtrack.robot.joint import check_commanded
+from segtrack.robot.limits import clip_all
 
 
 class BatchCommands:
@@ -115,7 +115,7 @@ class BatchCommands:
         """
         top = self._fleet.limits.belt_speeds
         given = numbers("belt speeds [m/s]", speeds, len(self), (len(self.track_names),))
-        self._fleet.write(slice(None), commands=np.clip(given, -top, top), pedals=0.0)
+        self._fleet.write(slice(None), commands=clip_all("belt speeds [m/s]", given, -top, top), pedals=0.0)
 
     def set_throttle(
         self, left: ArrayLike, right: ArrayLike, *, left_brake: ArrayLike = 0.0, right_brake: ArrayLike = 0.0
@@ -138,7 +138,8 @@ class BatchCommands:
         if (brakes < 0).any():
             i, t = (int(each[0]) for each in np.nonzero(brakes < 0))
             raise InvalidValueError(f"brake of vehicle {i}", "at least 0", float(brakes[i, t]))
-        pedals = np.stack([np.ones_like(throttles), throttles.clip(-1, 1), brakes.clip(0, 1)], axis=2)
+        within = clip_all("throttle", throttles, -1.0, 1.0), clip_all("brake", brakes, 0.0, 1.0)
+        pedals = np.stack([np.ones_like(throttles), *within], axis=2)
         self._fleet.write(slice(None), pedals=pedals)
 
     def drive(self, linear: ArrayLike, angular: ArrayLike) -> None:
@@ -173,8 +174,7 @@ class BatchCommands:
             InvalidValueError: Another shape, or an angle that is not finite.
         """
         named = self._by_name("flipper", self.flipper_names, "angle of flipper {} [rad]", angles)
-        limits = self._fleet.limits.positions
-        self._command(0.0, [(j, values.clip(*limits[:, j].T)) for j, values in named])
+        self._command(0.0, named)
 
     def set_flipper_speeds(self, **speeds: ArrayLike) -> None:
         """Turn flippers at speeds () or (N,) [rad/s], by name; raising positive, clipped to their fastest.
@@ -184,8 +184,7 @@ class BatchCommands:
             InvalidValueError: Another shape, or a speed that is not finite.
         """
         named = self._by_name("flipper", self.flipper_names, "speed of flipper {} [rad/s]", speeds)
-        top = self._fleet.limits.speeds.T
-        self._command(1.0, [(j, values.clip(-top[j], top[j])) for j, values in named])
+        self._command(1.0, named)
 
     def set_joints(self, **positions: ArrayLike) -> None:
         """Let servos move joints of the body's URDF to positions () or (N,) [rad or m], by name.
@@ -198,8 +197,7 @@ class BatchCommands:
             InvalidValueError: Another shape, or a position that is not finite.
         """
         named = self._by_name("joint", self.joint_names, "position of joint {}", positions)
-        limits, first = self._fleet.limits.positions, len(self.flipper_names)
-        self._command(0.0, [(first + j, values.clip(*limits[:, first + j].T)) for j, values in named])
+        self._command(0.0, named)
 
     def set_joint_speeds(self, **speeds: ArrayLike) -> None:
         """Let servos move joints of the body's URDF at speeds () or (N,) [rad/s or m/s], by name.
@@ -209,8 +207,7 @@ class BatchCommands:
             InvalidValueError: Another shape, or a speed that is not finite.
         """
         named = self._by_name("joint", self.joint_names, "speed of joint {}", speeds)
-        first, top = len(self.flipper_names), self._fleet.limits.speeds.T
-        self._command(1.0, [(first + j, v.clip(-top[first + j], top[first + j])) for j, v in named])
+        self._command(1.0, named)
 
     def apply_force(self, force: ArrayLike, point: ArrayLike) -> None:
         """Apply a force to each body in each step from now on, until it is set again or the vehicle reset.
@@ -309,17 +306,23 @@ class BatchCommands:
 
     def _by_name(
         self, kind: str, names: tuple[str, ...], what: str, given: dict[str, ArrayLike]
-    ) -> Iterable[tuple[int, NDArray[np.float64]]]:
-        """Index and values (N,) of each that is named; all are checked before the first is used."""
+    ) -> list[tuple[str, int, NDArray[np.float64]]]:
+        """Quantity, index among joints and values (N,) of each that is named, all of them checked."""
         for name in given:
             if name not in names:
                 raise UnknownNameError(f"{kind} of {self.vehicle.name}", name, names)
             if kind == "joint":
                 check_commanded(self.vehicle.joint_tree.joints[names.index(name)])
-        return [(names.index(n), numbers(what.format(n), v, len(self))) for n, v in given.items()]
+        first = 0 if kind == "flipper" else len(self.flipper_names)
+        words = {name: what.format(name) for name in given}
+        return [(words[n], first + names.index(n), numbers(words[n], v, len(self))) for n, v in given.items()]
 
-    def _command(self, as_speed: float, values: Iterable[tuple[int, NDArray[np.float64]]]) -> None:
-        """Command joints by their number: positions, or speeds."""
+    def _command(self, as_speed: float, values: list[tuple[str, int, NDArray[np.float64]]]) -> None:
+        """Command joints by their number: positions, or speeds, within their limits."""
+        limits = self._fleet.limits
         with self._fleet.changing():
-            for joint, given in values:
-                self._fleet.write((slice(None), joint), joint_commands=np.c_[0.0 * given + as_speed, given])
+            for what, joint, given in values:
+                speed = limits.speeds[:, joint]
+                low, high = (-speed, speed) if as_speed else limits.positions[:, joint].T
+                within = clip_all(what, given, low, high)
+                self._fleet.write((slice(None), joint), joint_commands=np.c_[0.0 * within + as_speed, within])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +15,9 @@ from segtrack.ground.pack import pack_ground
 from segtrack.ground.relief import pack_relief
 from segtrack.ground.tuples import Packed
 from segtrack.terrain import Plane, Terrain
+from segtrack.terrain.base import terrains_of
 
 _KEPT = 64  # Grounds laid out of late: an equal one is not laid out again.
-
-
-def terrains_of(given: Any) -> tuple[Terrain, ...]:
-    """Terrains that are given: one, several, or None for none.
-
-    Raises:
-        InvalidValueError: Something else, or something else among them.
-    """
-    alone = isinstance(given, Terrain | str) or not isinstance(given, Iterable)
-    terrains = () if given is None else (given,) if alone else tuple(given)
-    for terrain in terrains:
-        if not isinstance(terrain, Terrain):
-            raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
-    return terrains
 
 
 class _Laid(NamedTuple):
@@ -127,7 +114,7 @@ class GroundLibrary:
     def heights(
         self, indices: NDArray[np.intp], x: NDArray[np.float64], y: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Sample heights of the ground under points of vehicles; -inf where there is none.
+        """Sample heights of the ground under points of vehicles.
 
         Args:
             indices: Index of the ground of each vehicle (n,).
@@ -135,6 +122,10 @@ class GroundLibrary:
             y: World y of its points, of the same shape [m].
 
         Returns:
-            Heights of the same shape [m].
+            Heights of the same shape [m]; -inf where there is no ground, nan where a coordinate is.
         """
-        return sample_reliefs(self.reliefs, indices, x, y)
+        unknown = np.isnan(x) | np.isnan(y)  # Kernels turn places into indices.
+        if not unknown.any():
+            return sample_reliefs(self.reliefs, indices, x, y)
+        known = sample_reliefs(self.reliefs, indices, np.where(unknown, 0.0, x), np.where(unknown, 0.0, y))
+        return np.where(unknown, np.nan, known)

@@ -59,7 +59,8 @@ class BatchHeights(BatchCommands):
             vehicles: Mask (N,) or indices (n,) of those that are asked; all if not given.
 
         Returns:
-            Heights in the world (n, c) [m]; -inf where a cell has a point beside the ground.
+            Heights in the world (n, c) [m]; -inf where a cell has a point beside the ground, nan where a
+            grid's place or heading is not finite.
 
         Raises:
             InvalidValueError: Other shapes, or no such vehicle.
@@ -71,6 +72,8 @@ class BatchHeights(BatchCommands):
         if points.shape[1] == 0:
             raise InvalidValueError("cells [m]", "of a point or more each", Phrase(f"shape {points.shape}"))
         frames = np.column_stack([places, np.cos(headings), np.sin(headings)])
+        unknown = ~np.isfinite(frames).all(axis=1)
+        frames[unknown] = 0.0  # Kernels turn places into indices.
         grounds, means = self._fleet.terrain_of[chosen], np.empty((len(chosen), len(points)))
         reliefs, along = self._grounds.reliefs, np.moveaxis(points, 2, 0)
         parts = min(self._threads.count, max(len(chosen) // _TOGETHER, 1))
@@ -78,4 +81,5 @@ class BatchHeights(BatchCommands):
         spans = [slice(*span) for span in pairwise(ends)]
         sample = self._fleet.sample_cells
         self._threads.call([partial(sample, reliefs, grounds[s], frames[s], along, means[s]) for s in spans])
+        means[unknown] = np.nan
         return means

@@ -16,6 +16,7 @@ from segtrack.native.belt_kind import BeltKind
 from segtrack.native.kinematics import move_links
 from segtrack.native.layout import outer_points
 from segtrack.native.tree import allocate_state, allocate_tree_work
+from segtrack.robot.limits import clip_all
 from segtrack.world.placement import BOX_SAMPLES
 
 _ALONG = np.arange(BOX_SAMPLES, dtype=float)
@@ -136,7 +137,6 @@ def start_positions(
     for name, angles in flippers.items():
         if name not in names:
             raise UnknownNameError(f"flipper of {vehicle.name}", name, names)
-        positions[:, names.index(name)] = numbers(f"angle of flipper {name} [rad]", angles, len(chosen))
-    flipper = slice(0, len(names))
-    positions[:, flipper] = positions[:, flipper].clip(limits[:, flipper, 0], limits[:, flipper, 1])
+        what, j = f"angle of flipper {name} [rad]", names.index(name)
+        positions[:, j] = clip_all(what, numbers(what, angles, len(chosen)), *limits[:, j].T)
     return positions

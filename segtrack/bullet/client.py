@@ -20,8 +20,8 @@ from segtrack.errors import (
     InvalidValueError,
     RemovedError,
     SegtrackError,
-    UnknownNameError,
     finite,
+    known_name,
 )
 from segtrack.quiet import without_greetings
 
@@ -137,9 +137,7 @@ def require_body(client: int, what: str, body: int) -> None:
 
 def configure(client: Any, preset_name: str = "exact", time_step: float | None = None) -> float:
     """Give a client its solver settings and make its contacts reproducible; see `segtrack.configure`."""
-    if preset_name not in PRESETS:
-        raise UnknownNameError("solver preset", preset_name, PRESETS)
-    solver = PRESETS[preset_name]
+    solver = PRESETS[known_name("solver preset", preset_name, PRESETS)]
     # Friction is solved as a cone: Bullet's pyramid keeps the friction of a contact whose normal
     # force has fallen to zero, which gave a belt on flat ground up to 12 % too much of it.
     step = solver.time_step if time_step is None else finite("time_step [s]", time_step)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
+from typing import Any
 
 import numpy as np
 import pybullet
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from segtrack.bullet.client import connection_required
 from segtrack.engine import BeltContacts, FrameMotion
-from segtrack.errors import InvalidValueError, NotReadyError, Phrase
+from segtrack.errors import InvalidValueError, NotReadyError, Phrase, RemovedError
 
 
 def link_motion(client: int, body: int, link: int) -> FrameMotion:
@@ -174,11 +176,16 @@ def read_belt_contacts(
     return contacts
 
 
+_marks = count()
+"""Numbers of vehicles of this process."""
+
+
 class LoopGuard:
-    """Finds a loop that steps the simulation and has forgotten `before_step`.
+    """Finds a loop that has forgotten `before_step`, calls it twice, or has reset the simulation.
 
     A contact presses only once a step has been solved, whatever was placed, reset or restored before; a
-    vehicle that has contacts which press has been stepped.
+    vehicle that has contacts which press has been stepped. One that moves is elsewhere after a step. After
+    `resetSimulation` another body may have the vehicle's id, but not what was written on it.
 
     Attributes:
         is_prepared: True once `before_step` has been called; then there is nothing left to find.
@@ -188,13 +195,50 @@ class LoopGuard:
         """Guard a vehicle that has just been loaded, by PyBullet's ids of its bodies."""
         self._client, self._bodies, self._name = client, bodies, name
         self.is_prepared = False
+        self._prepared: tuple[Any, ...] | None = None
+        self._mark = f"{next(_marks)}"
+        self._note = pybullet.addUserData(bodies[0], "segtrack", self._mark, physicsClientId=client)
 
-    def check(self) -> None:
-        """Refuse to go on with a vehicle whose loop forgets it.
+    def has_stepped(self) -> bool:
+        """Return False if the vehicle moves, and is where it was at the last call.
 
         Raises:
+            RemovedError: The vehicle is gone.
+            DisconnectedError: The client is gone.
+        """
+        self.require_present(f"step {self._name}")
+        client, body = self._client, self._bodies[0]
+        with connection_required(client, f"step {self._name}", body):
+            velocity = pybullet.getBaseVelocity(body, physicsClientId=client)
+            state = *pybullet.getBasePositionAndOrientation(body, physicsClientId=client), *velocity
+        before, self._prepared = self._prepared, state
+        return state != before or not any(map(any, velocity))
+
+    def forget(self) -> None:
+        """Let the next call of `has_stepped` be True: the vehicle is put where it may have been."""
+        self._prepared = None
+
+    def require_present(self, what: str) -> None:
+        """Refuse an action, in words, on a vehicle that is gone from a client.
+
+        Raises:
+            RemovedError: The simulation has been reset, or the vehicle removed.
+        """
+        try:
+            mark = pybullet.getUserData(self._note, physicsClientId=self._client)
+        except pybullet.error:  # What asks a client that is gone says so; belts were read before.
+            return
+        if mark is None or mark.decode() != self._mark:
+            raise RemovedError(what)
+
+    def check(self) -> None:
+        """Refuse to go on with a vehicle whose loop forgets it, or that is gone.
+
+        Raises:
+            RemovedError: The vehicle is gone.
             NotReadyError: The simulation has taken steps, none of them with `before_step`.
         """
+        self.require_present(f"use {self._name}")
         if self.is_prepared:
             return
         with connection_required(self._client, f"read {self._name}", self._bodies[0]):

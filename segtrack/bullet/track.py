@@ -227,8 +227,11 @@ class BulletFlipper(FlipperModel):
         command: Command of its motor.
     """
 
-    def __init__(self, client: int, body: int, loaded: LoadedFlipper, moved: Callable[[int], None]) -> None:
+    def __init__(
+        self, client: int, body: int, loaded: LoadedFlipper, guard: LoopGuard, moved: Callable[[int], None]
+    ) -> None:
         """Take a loaded joint; `moved` is called with its index when it has been placed."""
+        self._guard = guard
         self._client, self._body, self.joint, self._moved = client, body, loaded.joint, moved
         self.name, self.spec = loaded.name, loaded.spec
         self.command = FlipperCommand("angle", 0.0)
@@ -236,6 +239,7 @@ class BulletFlipper(FlipperModel):
     @property
     def state(self) -> FlipperState:
         """The flipper after the latest step."""
+        self._guard.require_present(f"read flipper {self.name}")
         with connection_required(self._client, f"read flipper {self.name}", self._body):
             angle, speed, _, torque = pybullet.getJointState(
                 self._body, self.joint, physicsClientId=self._client
@@ -266,6 +270,7 @@ class BulletFlipper(FlipperModel):
 
     def set_motor_command(self, command: FlipperCommand) -> None:
         """Command the joint motor."""
+        self._guard.require_present(f"command flipper {self.name}")
         self.command = command
         common: dict[str, Any] = {"force": self.spec.max_torque, "physicsClientId": self._client}
         with connection_required(self._client, f"command flipper {self.name}", self._body):

@@ -24,6 +24,7 @@ from segtrack.description.frames import (
     read_inertial,
     weighing_links,
 )
+from segtrack.description.mesh_files import mesh_file
 from segtrack.description.track import Mount, TrackSpec
 from segtrack.description.urdf_checks import parent_link
 from segtrack.description.vehicle import FlipperSpec, VehicleDescription
@@ -241,8 +242,8 @@ def _body(vehicle: VehicleDescription, meshes: dict[str, str]) -> Element:
     if body.urdf is not None:
         robot = ElementTree.parse(body.urdf).getroot()
         for mesh in robot.iterfind(".//mesh"):
-            file = str(mesh.get("filename")).removeprefix("package://")
-            mesh.set("filename", readable_mesh((Path(body.urdf).parent / file).resolve(), meshes))
+            file = mesh_file(str(mesh.get("filename")), Path(body.urdf).parent)
+            mesh.set("filename", readable_mesh(file.resolve(), meshes))
         for link in robot.iterfind("link"):
             for shape in link.findall("collision") if link.get("name") in body.without_contact else ():
                 link.remove(shape)

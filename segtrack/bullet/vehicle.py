@@ -78,7 +78,7 @@ class BulletVehicle(VehicleModel):
         self._guard = LoopGuard(client, self.body_ids, description.name)
         self.tracks = tuple(BulletTrack(client, belt, self._guard) for belt in loaded.belts)
         self.flippers = tuple(
-            BulletFlipper(client, self.body_id, flipper, self._reset_belts_beyond)
+            BulletFlipper(client, self.body_id, flipper, self._guard, self._reset_belts_beyond)
             for flipper in loaded.flippers
         )
         # Duration of the latest step, or of that which is prepared; 0 once its work is booked.
@@ -104,6 +104,7 @@ class BulletVehicle(VehicleModel):
     def mass(self) -> float:
         """Total mass, including chains and plates that are not PyBullet links [kg]."""
         client = self.physics_client_id
+        self._guard.require_present(f"weigh {self.description.name}")
         with connection_required(client, f"weigh {self.description.name}", self.body_id):
             infos = [pybullet.getDynamicsInfo(*link, physicsClientId=client) for link in self.all_links()]
         shoes = sum(track.belt.shoes.masses.sum() for track in self.tracks)
@@ -128,8 +129,9 @@ class BulletVehicle(VehicleModel):
         return read_belt_contacts(client, self.body_id, name, self.links, owners)
 
     def link_frame(self, name: str) -> Frame:
-        """Frame of a link of the body's URDF in the world, wherever its joints are."""
-        motion = link_motion(self.physics_client_id, self.body_id, self.links[name])
+        """Frame of a link of `link_names` in the world, wherever its joints are."""
+        link = -1 if name == "body" and name not in self.links else self.links[name]
+        motion = link_motion(self.physics_client_id, self.body_id, link)
         return Frame(motion.rotation, motion.position)
 
     def bodies(self) -> Bodies:
@@ -158,7 +160,7 @@ class BulletVehicle(VehicleModel):
         link that is turned has the box around its box; they stand in for meshes that only PyBullet can use.
         """
         client = self.physics_client_id
-        require_body(client, f"measure {self.description.name}", self.body_id)
+        self._guard.require_present(f"measure {self.description.name}")
         parts = []
         for link, frame, corners in shapes_on_links(self.description):
             if corners is None:
@@ -178,6 +180,7 @@ class BulletVehicle(VehicleModel):
 
     def place(self, position: Sequence[float], orientation: Sequence[float]) -> None:
         """Set the body frame's pose in the world, at rest; joints stay as they are."""
+        self._guard.require_present(f"place {self.description.name}")
         with connection_required(self.physics_client_id, f"place {self.description.name}", self.body_id):
             place_base(self.physics_client_id, self.body_id, position, orientation)
         self._reset_belts(self.tracks)
@@ -225,12 +228,14 @@ class BulletVehicle(VehicleModel):
         self._force = Push((x, y, z), (u, v, w)) if x or y or z else None
 
     def before_step(self) -> None:
-        """Prepare for the next step of somebody else's loop; to be called exactly once before each.
+        """Prepare for the next step of somebody else's loop; before the same step again, do nothing.
 
         Raises:
             DivergedError: A body or belt is not finite, or absurdly fast.
             DisconnectedError: The client is gone.
         """
+        if not self._guard.has_stepped():
+            return
         self.check_speed()
         if self._watch.is_due():
             self.warn_of_loose_bodies()
@@ -268,6 +273,7 @@ class BulletVehicle(VehicleModel):
         Raises:
             DisconnectedError: The client is gone.
         """
+        self._guard.require_present(f"step {self.description.name}")
         self._guard.is_prepared = True
         # Called each step: a plain `try` is a microsecond cheaper than `connection_required`.
         try:
@@ -351,6 +357,7 @@ class BulletVehicle(VehicleModel):
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state that PyBullet's own saved state lacks: commands, travel and work."""
+        self._guard.require_present(f"save {self.description.name}")
         with connection_required(self.physics_client_id, f"save {self.description.name}", self.body_id):
             readings = self._readings()
         return {
@@ -363,17 +370,18 @@ class BulletVehicle(VehicleModel):
             "joints": self._mechanism.snapshot(),
         }
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
+    def restore(self, saved: dict[str, Any]) -> None:
         """Go back to a snapshot, together with PyBullet's own state."""
+        self._guard.forget()
         # PyBullet's saved state lacks the motors' forces of the last step.
-        self._kept, self._force = snapshot["readings"], snapshot["force"]
-        self._step = snapshot["step"]
-        for track, values in zip(self.tracks, snapshot["tracks"], strict=True):
+        self._kept, self._force = saved["readings"], saved["force"]
+        self._step = saved["step"]
+        for track, values in zip(self.tracks, saved["tracks"], strict=True):
             track.restore(values)
-        self._belts.restore(snapshot["belts"])
-        for flipper, command in zip(self.flippers, snapshot["flippers"], strict=True):
+        self._belts.restore(saved["belts"])
+        for flipper, command in zip(self.flippers, saved["flippers"], strict=True):
             flipper.set_motor_command(command)
-        self._mechanism.restore(snapshot["joints"])
+        self._mechanism.restore(saved["joints"])
 
     def all_links(self) -> list[tuple[int, int]]:
         """PyBullet's body id and link index of each of its links."""

@@ -7,7 +7,7 @@
 | `chain/` | link chains: keys, and the design that follows |
 | `base` | the base of these classes |
 | `load`, `yaml_file`, `checking` | finding and reading a vehicle file, with all its mistakes |
-| `named_files` | files that a vehicle file names, and a hash by their content |
+| `named_files`, `mesh_files` | files that a vehicle file names, meshes among them; a hash by their content |
 | `frames`, `urdf_checks` | frames and links of a body that is a URDF, and mistakes in it |
 | `placement`, `belt_limits` | places and masses of tracks and links; limits of belts and steps |
 | `ground_reach` | shapes of a body that reach the ground beside its belts |

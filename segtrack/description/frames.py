@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.description.grousers import convex_corners
+from segtrack.description.mesh_files import mesh_file
 from segtrack.geometry.mass import MassProperties, rotation_of
 
 Values = TypeVar("Values", float, NDArray[np.float64])
@@ -238,7 +239,7 @@ class LinkShape:
                 return np.concatenate([points - half, points + half]) if half[2] > 0 else points
             case _:
                 scale = self.tag.get("scale", "1").split()
-                file = self.folder / str(self.tag.get("filename")).removeprefix("package://")
+                file = mesh_file(str(self.tag.get("filename")), self.folder)
                 return convex_corners(str(file)) * np.array([float(s) for s in scale])
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,39 +25,43 @@ from segtrack.errors import InvalidValueError, Problem
 from segtrack.geometry.solids import Box, Cylinder, Hull, Solid, prism
 
 
+def _read_mesh(file: str) -> Any:
+    """A mesh by trimesh; COLLADA, which says its unit, in metres, its upward axis left, as in ROS."""
+    import trimesh
+
+    mesh = trimesh.load_mesh(file)
+    return mesh if mesh.units is None else mesh.convert_units("meters")
+
+
 def convex_corners(file: str) -> NDArray[np.float64]:
-    """Corners (n, 3) of the convex hull of a mesh, in the file's own unit and axes.
+    """Corners (n, 3) of the convex hull of a mesh, in the file's own axes.
 
     Args:
-        file: OBJ or STL file.
+        file: OBJ, STL or COLLADA file.
 
     Raises:
         InvalidValueError: The file holds no solid.
     """
-    import trimesh
-
     try:
-        hull = trimesh.load_mesh(file).convex_hull
+        hull = _read_mesh(file).convex_hull
     except Exception:  # The readers of trimesh and the hull of qhull fail in ways of their own.
-        raise InvalidValueError("mesh", "an OBJ or STL file of a solid", file) from None
+        raise InvalidValueError("mesh", "an OBJ, STL or COLLADA file of a solid", file) from None
     return np.array(hull.vertices, dtype=float)
 
 
 def mesh_triangles(file: str) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Vertices (n, 3) of a mesh in the file's own unit and axes, and triangles (m, 3) of their indices.
+    """Vertices (n, 3) of a mesh in the file's own axes, and triangles (m, 3) of their indices.
 
     Raises:
         InvalidValueError: The file holds no triangles.
     """
-    import trimesh
-
     try:
-        mesh = trimesh.load_mesh(file)
+        mesh = _read_mesh(file)
         vertices, triangles = np.array(mesh.vertices, dtype=float), np.array(mesh.faces, dtype=np.intp)
     except Exception:  # The readers of trimesh fail in ways of their own.
         vertices, triangles = np.zeros((0, 3)), np.zeros((0, 3), dtype=np.intp)
     if not len(triangles):
-        raise InvalidValueError("mesh", "an OBJ or STL file of triangles", file)
+        raise InvalidValueError("mesh", "an OBJ, STL or COLLADA file of triangles", file)
     return vertices, triangles
 
 
@@ -130,7 +135,7 @@ class MeshShape(Spec):
     """A convex mesh: x along the belt, y along the axle, z outwards, origin on the belt's outer face."""
 
     file: ExistingFile
-    """OBJ or STL file, relative to the vehicle file."""
+    """OBJ, STL or COLLADA file, relative to the vehicle file."""
     scale: Positive = 1.0
     """Metres per unit of the file."""
 

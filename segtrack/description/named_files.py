@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from segtrack.description.mesh_files import mesh_base, mesh_file
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import FileAccessError
 from segtrack.files import content_hash
@@ -34,6 +35,14 @@ def named_files(vehicle: VehicleDescription) -> tuple[Path, ...]:
     found: list[Path] = []
     map_files(_own(vehicle), lambda key, path: found.extend(_with_meshes(key, path)))
     return tuple(dict.fromkeys(found))
+
+
+def mesh_folders(vehicle: VehicleDescription) -> Iterator[Path]:
+    """Yield the folders from which the names of its URDF's meshes begin; a copy keeps what is below them."""
+    if vehicle.body.urdf is not None:
+        file = Path(vehicle.body.urdf)
+        for name in _mesh_names(file):
+            yield mesh_base(name, mesh_file(name, file.parent).resolve())
 
 
 def vehicle_hash(vehicle: VehicleDescription) -> str:
@@ -69,6 +78,8 @@ def _with_meshes(key: str, path: str) -> list[Path]:
     file = Path(path)
     if key != "urdf":
         return [file]
-    names = (str(mesh.get("filename")) for mesh in ElementTree.parse(file).iterfind(".//mesh"))
-    meshes = dict.fromkeys(file.parent / name.removeprefix("package://") for name in names)
-    return [file, *meshes]
+    return [file, *dict.fromkeys(mesh_file(name, file.parent) for name in _mesh_names(file))]
+
+
+def _mesh_names(urdf: Path) -> list[str]:
+    return [str(mesh.get("filename")) for mesh in ElementTree.parse(urdf).iterfind(".//mesh")]

@@ -57,7 +57,7 @@ def body_points(vehicle: VehicleDescription) -> NDArray[np.float64]:
 def shapes_on_links(vehicle: VehicleDescription) -> Iterator[tuple[str, Frame, NDArray[np.float64] | None]]:
     """Name of the link, frame on it, and corners in that frame (n, 3) [m] of what of a body can touch.
 
-    Corners are None for a mesh that only PyBullet can use: one that is flat, or neither OBJ nor STL.
+    Corners are None for a mesh that only PyBullet can use: a flat one, or a file of another format.
     """
     homes = vehicle.joint_tree.frames({})
     for link, shape in vehicle.body.contact_shapes():

@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element
 from xml.parsers import expat
 
 from segtrack.description.frames import impossible_moments, link_masses, weighing_links
+from segtrack.description.mesh_files import find_mesh, mesh_places
 from segtrack.errors import Problem
 
 _JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "spherical")
@@ -198,11 +199,11 @@ def _meshes(robot: Element, folder: Path, places: Mapping[str, str]) -> Iterator
                         f"must name the file of each mesh, got none in a {shape.tag} of "
                         f"{_named(link, places)}; remove that {shape.tag} if it has no shape"
                     )
-                elif not (folder / file.removeprefix("package://")).is_file():
+                elif find_mesh(file, folder) is None:
                     missing.setdefault(file, []).append(_named(link, places))
     for file, links in missing.items():
         owners = ", ".join(dict.fromkeys(links))
-        yield f"names a mesh that does not exist: {file} of {owners} (looked in {folder})"
+        yield f"names a mesh that does not exist: {file} of {owners} ({mesh_places(file, folder)})"
 
 
 def _named(link: Element, places: Mapping[str, str]) -> str:

@@ -290,6 +290,14 @@ class VehicleModel(ABC):
         """
         raise NotReadyError(f"prepare {self.description.name} for a step", "its engine steps by itself")
 
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state that PyBullet's own saved state lacks; see `Robot.save`."""
+        raise self._not_in_pybullet("save the belts")
+
+    @abstractmethod
+    def restore(self, saved: Any) -> None:
+        """Go back to what the engine, or the vehicle by itself, has saved; its engine's part is restored."""
+
     def _not_in_pybullet(self, what: str) -> NotReadyError:
         return NotReadyError(f"{what} of {self.description.name}", "its engine is not PyBullet")
 

@@ -143,10 +143,10 @@ def find_track_model(name: str, engine: EngineName | None = None) -> TrackModelE
         UnknownNameError: There is no track model of that name.
         InvalidValueError: The engine does not run it, or it has too few wheels.
     """
-    if name.partition(":")[0] == "wheels":
+    if isinstance(name, str) and name.partition(":")[0] == "wheels":
         wheel_count(name)
         entry = TRACK_MODELS["wheels:N"]
-    elif name in TRACK_MODELS:
+    elif isinstance(name, str) and name in TRACK_MODELS:
         entry = TRACK_MODELS[name]
     else:
         raise UnknownNameError("track model", name, track_model_names(engine))

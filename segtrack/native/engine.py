@@ -14,7 +14,7 @@ from segtrack.description import VehicleDescription
 from segtrack.engine import Engine
 from segtrack.engine.drive import check_drives
 from segtrack.engine.track_models import find_track_model
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.errors import DisconnectedError, InvalidValueError, Phrase, finite, known_name
 from segtrack.geometry.mass import GRAVITY
 from segtrack.ground.functions import exponential
 from segtrack.ground.pack import Ground, pack_ground
@@ -37,9 +37,9 @@ def preset_step(preset: str | None, time_step: float | None) -> tuple[str, float
         UnknownNameError: No such preset.
         InvalidValueError: A time step that is not positive and finite, or longer than `MAX_TIME_STEP`.
     """
-    name = next(iter(PRESETS)) if preset is None else preset
-    if name not in PRESETS:
-        raise UnknownNameError("preset of the engine native", name, PRESETS)
+    name = (
+        next(iter(PRESETS)) if preset is None else known_name("preset of the engine native", preset, PRESETS)
+    )
     step = PRESETS[name] if time_step is None else finite("time_step [s]", time_step)
     if step <= 0:
         raise InvalidValueError("time_step [s]", "positive", time_step)
@@ -88,6 +88,7 @@ class NativeEngine(Engine):
             InvalidValueError: A time step that is not positive and finite, or longer than `MAX_TIME_STEP`.
         """
         self.preset, self.time_step = preset_step(preset, time_step)
+        self._is_open = True
         self.set_gravity((0.0, 0.0, -gravity))
         self._terrains: tuple[Terrain, ...] = ()
         self._ground: Ground = pack_ground(())
@@ -101,10 +102,16 @@ class NativeEngine(Engine):
         return self._steps * self.time_step
 
     def close(self) -> None:
-        """Do nothing: memory is all that the engine holds."""
+        """Take no more steps; memory is all that the engine holds."""
+        self._is_open = False
+
+    def _must_be_open(self, what: str) -> None:
+        if not self._is_open:
+            raise DisconnectedError(what, "the world is closed")
 
     def set_gravity(self, gravity: Sequence[float]) -> None:
         """Set the gravity in the world (3,) [m/s^2]."""
+        self._must_be_open("set the gravity")
         x, y, z = (float(component) for component in gravity)
         self._gravity: Vector = (x, y, z)
 
@@ -115,10 +122,12 @@ class NativeEngine(Engine):
             InvalidValueError: A mesh that does not consist of convex pieces, or soil under belts of
                 the track model `surface`.
         """
+        self._must_be_open("add terrain")
         self._lay_ground((*self._terrains, terrain))
 
     def clear_terrain(self) -> None:
         """Remove all terrain."""
+        self._must_be_open("clear terrain")
         self._lay_ground(())
 
     def _lay_ground(self, terrains: tuple[Terrain, ...]) -> None:
@@ -139,6 +148,7 @@ class NativeEngine(Engine):
         flippers: Mapping[str, float],
     ) -> NativeVehicle:
         """Build a vehicle, see `Engine.add_vehicle`."""
+        self._must_be_open("add a vehicle")
         check_drives(description, self.time_step)
         builder = find_track_model(track_model, "native").builder("native")
         vehicle: NativeVehicle = builder(description, track_model, self.time_step, flippers)
@@ -150,6 +160,7 @@ class NativeEngine(Engine):
 
     def advance(self, steps: int, damping_rate: float = 0.0) -> None:
         """Take a number of steps with all vehicles, see `Engine.advance`."""
+        self._must_be_open("step the world")
         decay = exponential(-damping_rate * self.time_step) if damping_rate != 0.0 else 1.0
         chunk = max(1, round(CHUNK / self.time_step))
         while steps > 0:
@@ -192,10 +203,12 @@ class NativeEngine(Engine):
 
     def save(self) -> NativeState:
         """Return everything that changes, commands included."""
+        self._must_be_open("save the state")
         return NativeState(self._steps, tuple(vehicle.save() for vehicle in self._vehicles), self._terrains)
 
     def restore(self, state: NativeState) -> None:
         """Go back to a saved state, to the bit."""
+        self._must_be_open("restore a state")
         for what, then, now in (
             ("vehicles", len(state.vehicles), len(self._vehicles)),
             ("terrains", len(state.terrains), len(self._terrains)),

@@ -265,7 +265,10 @@ class NativeVehicle(VehicleModel):
         return np.array([[*frame.origin.tolist(), *quaternion_of(frame.rotation)] for frame in own])
 
     def link_frame(self, name: str) -> Frame:
-        """Frame of a link of the body's URDF in the world."""
+        """Frame of a link of the body's URDF, or of a flipper, in the world."""
+        if name in self.description.flippers:
+            motion = self.link_motion(1 + list(self.description.flippers).index(name))
+            return Frame(motion.rotation, motion.position)
         place = self._joint_tree.carried(name)
         motion = self.link_motion(1 + len(self.flippers) + place.joint if place.joint >= 0 else 0)
         return Frame(motion.rotation, motion.position) @ place.frame
@@ -315,7 +318,3 @@ class NativeVehicle(VehicleModel):
     @abstractmethod
     def save(self) -> Any:
         """Return everything that changes."""
-
-    @abstractmethod
-    def restore(self, saved: Any) -> None:
-        """Go back to a saved state on the same ground."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, get_args
-from xml.etree import ElementTree
 
-from segtrack.description import VehicleDescription, load_vehicle
+from segtrack.description import load_vehicle
 from segtrack.description.base import check_seen
 from segtrack.description.load import find_vehicle
+from segtrack.description.named_files import mesh_folders, named_files
 from segtrack.engine import EngineName
 from segtrack.engine.track_models import check_engine, resolve
 from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError, finite, finite_vector
@@ -230,9 +230,10 @@ class VehicleFiles:
         Raises:
             SegtrackError: No such vehicle, or its file has mistakes.
         """
-        path = find_vehicle(vehicle)
-        paths = {path, *map(Path, _named_files(load_vehicle(path)))}
-        root = Path(os.path.commonpath([file.parent for file in paths]))
+        path = find_vehicle(vehicle).resolve()
+        description = load_vehicle(path)
+        paths = {path, *(file.resolve() for file in named_files(description))}
+        root = Path(os.path.commonpath([*(file.parent for file in paths), *mesh_folders(description)]))
         try:
             contents = {file.relative_to(root).as_posix(): file.read_bytes() for file in sorted(paths)}
         except OSError as error:
@@ -259,16 +260,3 @@ class VehicleFiles:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
         return folder / self.main
-
-
-def _named_files(vehicle: VehicleDescription) -> Iterator[str]:
-    """Yield paths of what a vehicle file names, and of the meshes that its URDF names."""
-    if vehicle.body.urdf is not None:
-        yield vehicle.body.urdf
-        folder = Path(vehicle.body.urdf).parent
-        for mesh in ElementTree.parse(vehicle.body.urdf).getroot().iterfind("link/*/geometry/mesh"):
-            yield str((folder / mesh.get("filename", "")).resolve())
-    for track in vehicle.mounted_tracks():
-        for shape in track.spec.grousers.shapes if track.spec.grousers is not None else ():
-            if shape.mesh is not None:
-                yield shape.mesh.file

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
+from segtrack.description.grousers import mesh_triangles
 from segtrack.terrain import Terrain
 from segtrack.terrain.solids import (
     FLOOR_DEPTH,
@@ -206,11 +207,9 @@ def of_solid(solid: Box | Cylinder | Hull, colour: Colour, mark: Colour | None =
 
 
 def from_file(file: str, scale: Sequence[float], colour: Colour) -> ColouredMesh:
-    """Return the surface in an OBJ or STL file, scaled along its axes."""
-    import trimesh  # Here, for it takes half a second.
-
-    surface = trimesh.load_mesh(file)
-    return coloured(np.asarray(surface.vertices) * np.asarray(scale), surface.faces, colour)
+    """Return the surface in a mesh's file, scaled along its axes."""
+    vertices, triangles = mesh_triangles(file)
+    return coloured(vertices * np.asarray(scale), triangles, colour)
 
 
 _RISE, _FULL_RISE = 1e-4, 0.04

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.description.frames import Frame, read_vector
+from segtrack.description.mesh_files import mesh_file
 from segtrack.description.track import TrackSpec
 from segtrack.engine.track_models import Drawing, find_track_model
 from segtrack.geometry import solids as geometry
@@ -79,8 +80,8 @@ def _urdf_shape(shape: ElementTree.Element, folder: Path, colour: Colour) -> Col
         case "box":
             return box(np.array(read_vector(shape, "size")) / 2, colour)
         case "mesh":
-            scale = read_vector(shape, "scale") if shape.get("scale") else (1.0, 1.0, 1.0)
-            return from_file(str(folder / shape.get("filename", "")), scale, colour)
+            scale = [float(word) for word in shape.get("scale", "1").split()]
+            return from_file(str(mesh_file(shape.get("filename", ""), folder)), scale, colour)
         case "sphere":
             radius = float(shape.get("radius", "0"))
             return ball(radius, colour)

@@ -9,9 +9,11 @@ from segtrack.description import VehicleDescription
 from segtrack.description.frames import TrackOffsets
 from segtrack.description.steering import SteeringByLoads
 from segtrack.engine import Pedals, VehicleModel
-from segtrack.errors import UnknownNameError, finite, finite_vector
+from segtrack.errors import finite, finite_vector
 from segtrack.robot.flipper import Flipper
-from segtrack.robot.joint import Joint, NamedJoints
+from segtrack.robot.joint import Joint
+from segtrack.robot.limits import clip
+from segtrack.robot.parts import NamedParts
 from segtrack.robot.track import Track, angle_of, check_pedals
 
 Model = TypeVar("Model", bound=VehicleModel, covariant=True)
@@ -31,10 +33,12 @@ class RobotCommands(Generic[Model]):
     def __init__(self, model: Model, track_model: str) -> None:
         """Take an engine's vehicle; users call `World.add_vehicle` or `attach`."""
         self.model, self.track_model = model, track_model
-        self.tracks = {track.mounted.name: Track(track) for track in model.tracks}
-        self.flippers = {flipper.name: Flipper(flipper) for flipper in model.flippers}
+        tracks = {track.mounted.name: Track(track) for track in model.tracks}
+        flippers = {flipper.name: Flipper(flipper) for flipper in model.flippers}
         joints = {joint.design.name: Joint(joint) for joint in model.joints}
-        self.joints = NamedJoints(self.name, joints)
+        self.tracks = NamedParts(f"track of {self.name}", tracks)
+        self.flippers = NamedParts(f"flipper of {self.name}", flippers)
+        self.joints = NamedParts(f"moving joint of {self.name}", joints)
         self._steering = SteeringByLoads(self.description)
         self._belts = [(t.model, t.side, t.spec.drive.top_speed) for t in self.tracks.values()]
 
@@ -62,7 +66,7 @@ class RobotCommands(Generic[Model]):
         }
         speeds["center"] = (speeds["left"] + speeds["right"]) / 2
         for belt, side, top_speed in self._belts:
-            belt.set_speed(min(max(speeds[side], -top_speed), top_speed))
+            belt.set_speed(clip(f"{side} belt speed [m/s]", speeds[side], -top_speed, top_speed))
 
     def set_throttle(
         self, left: float, right: float, *, left_brake: float = 0.0, right_brake: float = 0.0
@@ -117,8 +121,9 @@ class RobotCommands(Generic[Model]):
             UnknownNameError: There is no such flipper.
             InvalidValueError: An angle is not a finite number.
         """
-        chosen = [(self._flipper(name), angle_of(name, angle)) for name, angle in angles.items()]
-        for flipper, angle in chosen:
+        chosen = [(self.flippers[name], angle) for name, angle in angles.items()]
+        commands = [(f.model, angle_of(f.name, angle, f.spec.limits)) for f, angle in chosen]
+        for flipper, angle in commands:
             flipper.set_angle(angle)
 
     def set_flipper_speeds(self, **speeds: float) -> None:
@@ -130,12 +135,9 @@ class RobotCommands(Generic[Model]):
         """
         chosen = []
         for name, speed in speeds.items():
-            if name not in self.flippers:
-                raise self._unknown_flipper(name)
-            chosen.append((self.flippers[name].model, finite(f"speed of flipper {name} [rad/s]", speed)))
+            chosen.append((self.flippers[name], finite(f"speed of flipper {name} [rad/s]", speed)))
         for flipper, speed in chosen:
-            top_speed = flipper.spec.max_speed
-            flipper.set_speed(min(max(speed, -top_speed), top_speed))
+            flipper.set_speed(speed)
 
     def set_joints(self, **positions: float) -> None:
         """Let servos move joints of the body's URDF to positions [rad] or [m], by name.
@@ -176,11 +178,3 @@ class RobotCommands(Generic[Model]):
         pushed = finite_vector("force [N]", force, 3)
         at = self.model.body_motion().position.tolist() if point is None else point
         self.model.apply_force(pushed, finite_vector("point [m]", at, 3))
-
-    def _flipper(self, name: str) -> Flipper:
-        if name not in self.flippers:
-            raise self._unknown_flipper(name)
-        return self.flippers[name]
-
-    def _unknown_flipper(self, name: str) -> UnknownNameError:
-        return UnknownNameError(f"flipper of {self.name}", name, self.flippers)

@@ -9,7 +9,6 @@ import numpy as np
 
 from segtrack.errors import InvalidValueError, finite, finite_vector
 from segtrack.robot.robot import Robot
-from segtrack.robot.track import clip
 
 
 class PidController:
@@ -47,7 +46,7 @@ class PidController:
         grown = self._integral + integral * interval * (before + error) / 2
         if abs(direct + grown) <= 1.0 or (direct + grown) * (grown - self._integral) <= 0.0:
             self._integral = grown
-        return clip(direct + self._integral, -1.0, 1.0)
+        return min(max(direct + self._integral, -1.0), 1.0)
 
 
 class LineDriver:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from segtrack.description.vehicle import FlipperSpec
 from segtrack.engine import FlipperModel, FlipperState
 from segtrack.errors import finite
-from segtrack.robot.track import angle_of, clip
+from segtrack.robot.limits import clip
+from segtrack.robot.track import angle_of
 
 
 class Flipper:
@@ -55,7 +56,7 @@ class Flipper:
         Raises:
             InvalidValueError: Not a finite number.
         """
-        self.model.set_angle(clip(angle_of(self.name, angle), *self.spec.limits))
+        self.model.set_angle(angle_of(self.name, angle, self.spec.limits))
 
     def set_speed(self, speed: float) -> None:
         """Turn at a speed [rad/s], clipped to the flipper's, until told otherwise or at a limit.
@@ -63,8 +64,8 @@ class Flipper:
         Raises:
             InvalidValueError: Not a finite number.
         """
-        top = self.spec.max_speed
-        self.model.set_speed(clip(finite(f"speed of flipper {self.name} [rad/s]", speed), -top, top))
+        what, top = f"speed of flipper {self.name} [rad/s]", self.spec.max_speed
+        self.model.set_speed(clip(what, finite(what, speed), -top, top))
 
     def place(self, angle: float) -> None:
         """Set the flipper to an angle [rad], clipped to the limits, at once, at rest; to set up a scene.
@@ -72,4 +73,4 @@ class Flipper:
         Raises:
             InvalidValueError: Not a finite number.
         """
-        self.model.place(clip(angle_of(self.name, angle), *self.spec.limits))
+        self.model.place(angle_of(self.name, angle, self.spec.limits))

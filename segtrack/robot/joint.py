@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from segtrack.description.joints.design import JointDesign
 from segtrack.engine import JointModel, JointState
-from segtrack.errors import NotReadyError, UnknownNameError, finite
-from segtrack.robot.track import clip
+from segtrack.errors import NotReadyError, finite
+from segtrack.robot.limits import clip
 
 
 def check_own(design: JointDesign) -> None:
@@ -85,7 +85,7 @@ class Joint:
             NotReadyError: It has no servo, or follows another joint.
         """
         check_commanded(self.design)
-        self.model.set_position(clip(self._finite("position", position), *self.design.limits))
+        self.model.set_position(self._clipped("position", position, *self.design.limits))
 
     def set_speed(self, speed: float) -> None:
         """Let its servo move it at a speed [rad/s] or [m/s], clipped to its fastest, until told otherwise.
@@ -97,7 +97,7 @@ class Joint:
         check_commanded(self.design)
         servo = self.design.servo
         assert servo is not None
-        self.model.set_speed(clip(self._finite("speed", speed), -servo.max_speed, servo.max_speed))
+        self.model.set_speed(self._clipped("speed", speed, -servo.max_speed, servo.max_speed))
 
     def place(self, position: float) -> None:
         """Set it to a position [rad] or [m], clipped to the limits, at once, at rest; to set up a scene.
@@ -107,25 +107,9 @@ class Joint:
             NotReadyError: It follows another joint.
         """
         check_own(self.design)
-        self.model.place(clip(self._finite("position", position), *self.design.limits))
+        self.model.place(self._clipped("position", position, *self.design.limits))
 
-    def _finite(self, what: str, value: float) -> float:
+    def _clipped(self, what: str, value: float, low: float, high: float) -> float:
         unit = "m" if self.design.kind == "prismatic" else "rad"
-        return finite(f"{what} of joint {self.name} [{unit}{'/s' if what == 'speed' else ''}]", value)
-
-
-class NamedJoints(dict[str, Joint]):
-    """Joints of a robot by name; an unknown name lists those that there are."""
-
-    def __init__(self, robot: str, joints: dict[str, Joint]) -> None:
-        """Take the joints of a robot of some name."""
-        super().__init__(joints)
-        self._robot = robot
-
-    def __missing__(self, name: str) -> Joint:
-        """Refuse an unknown name.
-
-        Raises:
-            UnknownNameError: Always.
-        """
-        raise UnknownNameError(f"moving joint of {self._robot}", name, self)
+        words = f"{what} of joint {self.name} [{unit}{'/s' if what == 'speed' else ''}]"
+        return clip(words, finite(words, value), low, high)

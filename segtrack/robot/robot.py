@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description.frames import Frame
-from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion
-from segtrack.errors import InvalidValueError, finite
+from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, VehicleModel
+from segtrack.errors import InvalidValueError, finite, known_name
 from segtrack.robot.commands import Model, RobotCommands
 from segtrack.robot.state import RobotState, attitude_of
 from segtrack.robot.track import check_pose
 from segtrack.terrain import Terrain
+from segtrack.terrain.base import terrains_of
+
+
+@dataclass(frozen=True, eq=False)
+class BeltSnapshot:
+    """Belts, commands and work of a robot, which PyBullet's own saved state lacks; see `Robot.save`.
+
+    Attributes:
+        model: The vehicle in its engine.
+        state: Its part of the state.
+    """
+
+    model: VehicleModel
+    state: Any
 
 
 class Robot(RobotCommands[Model]):
@@ -96,20 +112,25 @@ class Robot(RobotCommands[Model]):
         return self.model.bodies()
 
     def link_frame(self, name: str) -> Frame:
-        """Return the frame of a link of the body's URDF in the world."""
-        return self.model.link_frame(name)
+        """Return the frame of one of `link_names` in the world.
+
+        Raises:
+            UnknownNameError: There is no such link.
+        """
+        return self.model.link_frame(known_name(f"link of {self.name}", name, self.link_names))
 
     def link_poses(self) -> NDArray[np.float64]:
         """Return frames of `link_names` in the world: origin [m], quaternion (x, y, z, w), (n, 7)."""
         return self.model.link_poses()
 
-    def update_terrain(self, terrains: Sequence[Terrain]) -> None:
+    def update_terrain(self, terrains: Terrain | Sequence[Terrain]) -> None:
         """Let belts that find their contacts themselves stand on other terrains; for somebody else's loop.
 
         Raises:
+            InvalidValueError: Not terrains.
             NotReadyError: Its engine is not PyBullet.
         """
-        self.model.update_terrain(terrains)
+        self.model.update_terrain(terrains_of(terrains))
 
     def read_actuators(self) -> ActuatorState:
         """Return the state of all belts, flippers and joints in one reading, in the description's order."""
@@ -149,13 +170,38 @@ class Robot(RobotCommands[Model]):
         self.set_belt_speed(speed, speed)
 
     def before_step(self) -> None:
-        """Prepare for the next step of somebody else's loop; to be called exactly once before each.
+        """Prepare for the next step of somebody else's loop; to be called before each, see `segtrack.attach`.
 
-        A second call before the same step would take belts through that step twice; see `segtrack.attach`.
+        Once the robot moves, a second call before the same step does nothing.
 
         Raises:
             DivergedError: The robot is no longer finite, or absurdly fast.
             DisconnectedError: The client is gone.
+            RemovedError: Its bodies are gone, by `resetSimulation` or `removeBody`.
             NotReadyError: The engine has no loop but its own.
         """
         self.model.before_step()
+
+    def save(self) -> BeltSnapshot:
+        """Save what PyBullet's `saveState` lacks, to be called beside it in somebody else's loop.
+
+        A world saves everything by itself, see `World.save`.
+
+        Raises:
+            NotReadyError: Its engine is not PyBullet.
+            RemovedError: Its bodies are gone.
+            DisconnectedError: The client is gone.
+        """
+        return BeltSnapshot(self.model, self.model.snapshot())
+
+    def restore(self, snapshot: BeltSnapshot) -> None:
+        """Go back to what `save` gave, to be called after PyBullet's `restoreState`.
+
+        Raises:
+            InvalidValueError: Not one that this robot saved.
+            RemovedError: Its bodies are gone.
+            DisconnectedError: The client is gone.
+        """
+        if not isinstance(snapshot, BeltSnapshot) or snapshot.model is not self.model:
+            raise InvalidValueError("snapshot", "one that this robot saved", snapshot)
+        self.model.restore(snapshot.state)

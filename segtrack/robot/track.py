@@ -11,26 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.description.track import TrackSpec
 from segtrack.engine import BeltState, FrameMotion, Pedals, TrackModel
-from segtrack.errors import InvalidValueError, finite, finite_vector
+from segtrack.errors import InvalidValueError, finite, finite_vector, not_negative
 from segtrack.geometry.mass import rotation_of
+from segtrack.robot.limits import clip
 
 if TYPE_CHECKING:
     from segtrack.chain.design import TrackDesign
     from segtrack.chain.readings import ChainPose, ChainReading
 
 
-def clip(value: float, low: float, high: float) -> float:
-    """The value, or the limit that it is beyond."""
-    return min(max(value, low), high)
-
-
-def angle_of(flipper: str, angle: float) -> float:
-    """A flipper's commanded angle [rad].
+def angle_of(flipper: str, angle: float, limits: tuple[float, float]) -> float:
+    """A flipper's commanded angle within its limits [rad].
 
     Raises:
         InvalidValueError: Not a finite number.
     """
-    return finite(f"angle of flipper {flipper} [rad]", angle)
+    what = f"angle of flipper {flipper} [rad]"
+    return clip(what, finite(what, angle), *limits)
 
 
 def check_pose(
@@ -59,10 +56,9 @@ def check_pedals(whose: str, throttle: float, brake: float) -> Pedals:
     Raises:
         InvalidValueError: Not a finite number, or a negative brake.
     """
-    driven, held = finite(f"throttle of {whose}", throttle), finite(f"brake of {whose}", brake)
-    if held < 0:
-        raise InvalidValueError(f"brake of {whose}", "at least 0", brake)
-    return Pedals(clip(driven, -1.0, 1.0), min(held, 1.0))
+    throttle_words, brake_words = f"throttle of {whose}", f"brake of {whose}"
+    driven, held = finite(throttle_words, throttle), not_negative(brake_words, brake)
+    return Pedals(clip(throttle_words, driven, -1.0, 1.0), clip(brake_words, held, 0.0, 1.0))
 
 
 REST_SPEED = 0.01
@@ -229,8 +225,8 @@ class Track:
         Raises:
             InvalidValueError: Not a finite number.
         """
-        top = self.spec.drive.top_speed
-        self.model.set_speed(clip(finite(f"belt speed of {self.name} [m/s]", speed), -top, top))
+        what, top = f"belt speed of {self.name} [m/s]", self.spec.drive.top_speed
+        self.model.set_speed(clip(what, finite(what, speed), -top, top))
 
     def set_throttle(self, throttle: float, brake: float = 0.0) -> None:
         """Let throttle and brake rule the drive, until a speed is commanded.
@@ -253,11 +249,7 @@ class Track:
         Raises:
             InvalidValueError: Negative or not finite.
         """
-        what = f"friction of {self.name}"
-        coefficient = finite(what, friction)
-        if coefficient < 0:
-            raise InvalidValueError(what, "at least 0", friction)
-        self.model.set_friction(coefficient)
+        self.model.set_friction(not_negative(f"friction of {self.name}", friction))
 
     def scale_drive(self, factor: float) -> None:
         """Make the drive `factor` times as strong as its description says.

@@ -20,7 +20,7 @@ from segtrack.scoring.situation import Situation
 Array = NDArray[np.float64]
 _ROUNDING = 1e-9
 """Sides this short have no direction, and gaps this small are none [m]."""
-_UNREAD = "is flat, or neither OBJ nor STL"
+_UNREAD = "is flat, or not OBJ, STL or COLLADA"
 
 
 class PlanOutline(NamedTuple):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.errors import InvalidValueError
-from segtrack.terrain.checks import Checked, Length, Place, Ratio
+from segtrack.errors import InvalidValueError, whole
+from segtrack.terrain.checks import Checked, Length, Place, Ratio, points_of
 from segtrack.terrain.columns import section_breaks
 from segtrack.terrain.heights import Heights
 from segtrack.terrain.soil import Soil
@@ -82,12 +82,28 @@ class Terrain(Checked):
         Returns:
             World z of the surface [m], in the broadcast shape: that of the highest solid
             there, even with room beneath. Flat ground is taken to be endless; where there
-            is no ground at all, -inf.
+            is no ground at all, -inf; nan where a coordinate is.
+
+        Raises:
+            InvalidValueError: Not numbers of such shapes.
         """
-        x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-        if x.shape != y.shape:
-            x, y = np.broadcast_arrays(x, y)
-        return np.asarray(self._sampler(x.ravel(), y.ravel()), dtype=float).reshape(x.shape)
+        x, y = points_of(x, y)
+        heights = np.asarray(self._sampler(x.ravel(), y.ravel()), dtype=float).reshape(x.shape)
+        return np.where(np.isnan(x) | np.isnan(y), np.nan, heights)
+
+
+def terrains_of(given: Any) -> tuple[Terrain, ...]:
+    """Terrains that are given: one, several, or None for none.
+
+    Raises:
+        InvalidValueError: Something else, or something else among them.
+    """
+    alone = isinstance(given, Terrain | str) or not isinstance(given, Iterable)
+    terrains = () if given is None else (given,) if alone else tuple(given)
+    for terrain in terrains:
+        if not isinstance(terrain, Terrain):
+            raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
+    return terrains
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,10 +213,9 @@ def profile(terrain: Terrain, x_min: float, x_max: float, samples: int = 200) ->
     """
     if not x_min < x_max:
         raise InvalidValueError("x_max of a profile", f"above x_min of {x_min} [m]", x_max)
-    if samples < 2:
-        raise InvalidValueError("samples of a profile", "at least 2", samples)
+    count = whole("samples of a profile", samples, 2)
     breaks = np.array([b for b in terrain.x_breaks() if x_min < b < x_max])
-    even = np.linspace(x_min, x_max, samples)
+    even = np.linspace(x_min, x_max, count)
     # Just before and just behind a face the heights differ; both are drawn at the face.
     sampled = np.concatenate((even, breaks - _ASIDE, breaks + _ASIDE))
     drawn = np.concatenate((even, breaks, breaks))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import ABCMeta
-from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
-from segtrack.errors import InvalidValueError, KeywordError
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segtrack.errors import InvalidValueError, KeywordError, Phrase, finite_vector
 
 
 @dataclass(frozen=True)
@@ -119,12 +121,28 @@ def _kinds(owner: type) -> tuple[tuple[str, Any], ...]:
 
 def settle_vector(owner: object, field: str, count: int, unit: str = "") -> None:
     """Turn a field into a tuple, and refuse one that does not hold `count` finite numbers."""
-    value = getattr(owner, field)
-    numbers = tuple(value) if isinstance(value, Iterable) else ()
-    if len(numbers) != count or not all(map(is_finite, numbers)):
-        expected = f"{count} finite numbers [{unit}]" if unit else f"{count} finite numbers"
-        raise InvalidValueError(f"{type(owner).__name__}.{field}", expected, value)
-    object.__setattr__(owner, field, tuple(map(float, numbers)))
+    what, given = f"{type(owner).__name__}.{field}", getattr(owner, field)
+    object.__setattr__(owner, field, finite_vector(what, given, count, unit))
+
+
+def points_of(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """X and y of points as arrays of one shape [m].
+
+    Raises:
+        InvalidValueError: Not numbers, or of shapes that do not broadcast.
+    """
+    try:
+        given = np.asarray(x), np.asarray(y)
+        if any(each.dtype.kind not in "iuf" for each in given):
+            raise TypeError
+        along, across = (each.astype(float, copy=False) for each in given)
+        if along.shape == across.shape:
+            return along, across
+        along, across = np.broadcast_arrays(along, across)
+    except (TypeError, ValueError):
+        expected = "x and y as numbers of shapes that broadcast"
+        raise InvalidValueError("points [m]", expected, Phrase(f"{x!r} and {y!r}")) from None
+    return along, across
 
 
 def is_finite(value: object) -> bool:

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
-from segtrack.errors import InvalidValueError, UnknownNameError, finite
+from segtrack.errors import InvalidValueError, finite, known_name
 from segtrack.terrain.checks import Checked, Length, Limits
 
 ShearLaw = Literal["exponential", "tanh"]
@@ -167,9 +167,7 @@ def find_soil(name: str) -> Soil:
         UnknownNameError: There is none of this name.
     """
     soils = published_soils()
-    if name not in soils:
-        raise UnknownNameError("soil", name, soils)
-    return soils[name]
+    return soils[known_name("soil", name, soils)]
 
 
 @cache

@@ -143,6 +143,8 @@ class Mesh(Terrain):
     def __post_init__(self) -> None:
         """Refuse a file that is missing or of another kind."""
         super().__post_init__()
+        if not isinstance(self.file, str | Path):
+            raise InvalidValueError("Mesh.file", "the path of a file", self.file)
         file = Path(self.file)
         if file.suffix.lower() not in {".obj", ".stl"}:
             raise InvalidValueError("Mesh.file", "an .obj or .stl file", str(file))

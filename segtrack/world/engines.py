@@ -14,6 +14,7 @@ from segtrack.errors import InvalidValueError, Phrase
 from segtrack.robot import Robot
 from segtrack.robot.track import check_pose
 from segtrack.terrain import Terrain, from_pybullet
+from segtrack.terrain.base import terrains_of
 from segtrack.world.placement import check_flippers
 
 if TYPE_CHECKING:
@@ -82,13 +83,14 @@ def attach(
     position: Sequence[float] = (0.0, 0.0, 0.0),
     orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
     flippers: Mapping[str, float] | None = None,
-    terrain: Sequence[Terrain] | None = None,
+    terrain: Terrain | Sequence[Terrain] | None = None,
 ) -> Robot[BulletVehicle]:
     """Add a vehicle to a running PyBullet program, which keeps its own loop and settings.
 
-    The program calls `robot.before_step()` exactly once before each `stepSimulation()`; one that never does
-    gets `NotReadyError` from the robot's next command or state. Solver settings that the numbers in the
-    README hold for are set by `segtrack.configure(client)`.
+    The program calls `robot.before_step()` before each `stepSimulation()`; one that never does gets
+    `NotReadyError` from the robot's next command or state. `robot.save()` and `robot.restore(...)` are called
+    beside PyBullet's `saveState` and `restoreState`, which leave belts at the later moment. Solver settings
+    that the numbers in the README hold for are set by `segtrack.configure(client)`.
 
     The logger `segtrack` warns of shapes of the vehicle's body that would carry it beside its belts.
 
@@ -122,11 +124,12 @@ def attach(
     number = client_id(client, f"attach {description.name}")
     warn_of_low_shapes(description)
     pose, angles = check_pose(position, orientation), check_flippers(description, flippers)
+    grounds = terrains_of(terrain)
     if terrain is None and entry.contacts != "links":
-        terrain = from_pybullet(bound_client(number))
-        if not terrain:
+        grounds = tuple(from_pybullet(bound_client(number)))
+        if not grounds:
             expected = "given, or in the PyBullet program as static bodies before `attach`"
             raise InvalidValueError(f"terrain for track model {track_model!r}", expected, Phrase("none"))
     model = BulletVehicle(number, description, track_model, *pose, angles)
-    model.update_terrain(terrain or ())
+    model.update_terrain(grounds)
     return Robot(model, track_model)

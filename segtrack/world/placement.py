@@ -13,8 +13,9 @@ from segtrack.description import VehicleDescription
 from segtrack.engine import Bodies, Engine
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 from segtrack.robot import Robot
-from segtrack.robot.track import angle_of, clip
+from segtrack.robot.track import angle_of
 from segtrack.terrain import Terrain
+from segtrack.terrain.checks import points_of
 
 
 @dataclass(frozen=True)
@@ -106,9 +107,13 @@ BOX_SAMPLES = 41
 
 
 def height_of(terrains: Sequence[Terrain], x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
-    """Height of the ground [m] at points (x, y) of any shape [m]; -inf where there is none."""
-    x, y = np.broadcast_arrays(x, y)
-    heights = np.full(x.shape, -np.inf)
+    """Height of the ground [m] at points (x, y) of any shape [m]; -inf where there is none.
+
+    Raises:
+        InvalidValueError: Not numbers of shapes that broadcast.
+    """
+    x, y = points_of(x, y)
+    heights = np.where(np.isnan(x) | np.isnan(y), np.nan, -np.inf)
     for terrain in terrains:
         heights = np.maximum(heights, terrain.height_at(x, y))
     return heights
@@ -151,12 +156,13 @@ def check_flippers(vehicle: VehicleDescription, angles: Mapping[str, float] | No
     """
     if angles is not None and not isinstance(angles, Mapping):
         raise InvalidValueError("flippers", "angles by name", angles)
-    given = {}
-    for name, angle in (angles or {}).items():
+    given = dict(angles or {})
+    for name in given:
         if name not in vehicle.flippers:
             raise UnknownNameError(f"flipper of {vehicle.name}", name, vehicle.flippers)
-        given[name] = angle_of(name, angle)
-    return {name: clip(given.get(name, 0.0), *spec.limits) for name, spec in vehicle.flippers.items()}
+    return {
+        name: angle_of(name, given.get(name, 0.0), spec.limits) for name, spec in vehicle.flippers.items()
+    }
 
 
 def heading_quaternion(yaw: float) -> tuple[float, float, float, float]:

@@ -13,7 +13,15 @@ from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.description.ground_reach import warn_of_low_shapes
 from segtrack.engine import EngineName
 from segtrack.engine.track_models import find_track_model, track_model_names
-from segtrack.errors import InvalidValueError, NotReadyError, finite, finite_vector
+from segtrack.errors import (
+    InvalidValueError,
+    NotReadyError,
+    Phrase,
+    downwards,
+    finite_vector,
+    whole,
+    whole_steps,
+)
 from segtrack.geometry.mass import GRAVITY
 from segtrack.robot import Robot
 from segtrack.robot.track import check_pose
@@ -63,7 +71,7 @@ class World:
                 default but for segments), `fast` (5 ms, theirs) and `coarse` (10 ms).
             engine: `pybullet`, or `native` for segtrack's own; if not given PyBullet where it is installed.
             time_step: Instead of the preset's [s].
-            gravity: Downwards [m/s^2].
+            gravity: Downwards, at least 0 [m/s^2]; `set_gravity` takes any direction.
             gui: Show PyBullet's window.
             client: A `BulletClient` to join; it gets the solver settings and the gravity, and stays open
                 on `close`.
@@ -72,10 +80,11 @@ class World:
         Raises:
             UnknownNameError: No such engine or preset.
             MissingPyBulletError: It takes PyBullet, which is not installed.
-            InvalidValueError: A time step that is not positive, or a window or client without PyBullet.
+            InvalidValueError: A time step that is not positive, a negative gravity, or a window or client
+                without PyBullet.
             SegtrackError: There is no display for a window.
         """
-        gravity = finite("gravity [m/s^2]", gravity)
+        gravity = downwards(gravity)
         self.engine = open_engine(engine, preset, time_step, gravity, gui, client)
         self.engine_name, self.preset = self.engine.name, self.engine.preset
         self.terrains: list[Terrain] = []
@@ -208,8 +217,12 @@ class World:
             yaw: Heading about the world's z axis [rad].
 
         Raises:
-            InvalidValueError: A number that is not finite, or no terrain there that has heights to sample.
+            InvalidValueError: Not a robot of this world, a number that is not finite, or no terrain there
+                that has heights to sample.
         """
+        if not any(robot is own for own in self.robots):
+            got = Phrase(f"{robot.name!r} of another one") if isinstance(robot, Robot) else robot
+            raise InvalidValueError("robot", "one that this world has added", got)
         at = finite_vector("position [m]", (x, y), 2)
         check_ground(self.terrains, at)
         orientation = heading_quaternion(yaw)
@@ -217,7 +230,15 @@ class World:
         robot.reset_base_pose((*at, clearing_height(robot, self.terrains)), orientation)
 
     def height(self, x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
-        """Height of the ground [m] at points (x, y) of any shape; -inf where there is none."""
+        """Height of the ground [m] at points (x, y); -inf where there is none.
+
+        Args:
+            x: World x [m], any shape.
+            y: World y [m], any shape that broadcasts with `x`.
+
+        Raises:
+            InvalidValueError: Not numbers of such shapes.
+        """
         return height_of(self.terrains, x, y)
 
     def step(self) -> None:
@@ -230,13 +251,12 @@ class World:
         Raises:
             InvalidValueError: Not a whole number, or a negative one.
             DivergedError: A robot is no longer finite, or absurdly fast.
-            DisconnectedError: The PyBullet client is gone.
+            DisconnectedError: The world is closed, or the PyBullet client gone.
         """
-        if not isinstance(steps, int) or steps < 0:
-            raise InvalidValueError("steps", "a whole number from 0", steps)
-        if steps:
+        count = whole("steps", steps, 0)
+        if count:
             self._snapshots.hold_start()
-        self.engine.advance(steps)
+        self.engine.advance(count)
 
     def run(
         self, seconds: float, *, real_time: bool = False, on_step: Callable[[], object] | None = None
@@ -244,17 +264,19 @@ class World:
         """Advance by many steps.
 
         Args:
-            seconds: Simulated duration [s], >= 0.
+            seconds: Simulated duration [s], 0 or more than half a time step; the nearest number of whole
+                steps is taken.
             real_time: Keep pace with the wall clock; steps that come too late are counted in `overruns`.
             on_step: Called after each step.
 
         Raises:
+            InvalidValueError: The duration is negative, not finite, or no step; or `on_step` is no function.
             DivergedError: A robot is no longer finite, or absurdly fast.
-            DisconnectedError: The PyBullet client is gone.
+            DisconnectedError: The world is closed, or the PyBullet client gone.
         """
-        if finite("seconds", seconds) < 0:
-            raise InvalidValueError("seconds", "at least 0", seconds)
-        count = round(seconds / self.engine.time_step)
+        count = whole_steps(seconds, self.engine.time_step)
+        if on_step is not None and not callable(on_step):
+            raise InvalidValueError("on_step", "a function", on_step)
         if count and self._resettable:
             self._snapshots.hold_start()
         pacer = self._pacer if real_time else None

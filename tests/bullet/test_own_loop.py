@@ -166,11 +166,11 @@ def removed(request):
     "next_use, what",
     [
         (lambda r: r.before_step(), None),
-        (lambda r: r.state, "read a link"),
+        (lambda r: r.state, "use quince"),
         (lambda r: r.mass, "weigh quince"),
         (lambda r: r.bounds(), "measure quince"),
         (lambda r: r.reset_base_pose((0, 0, 1)), "place quince"),
-        (lambda r: r.apply_force((0, 0, 1)), "read a link"),
+        (lambda r: r.apply_force((0, 0, 1)), "use quince"),
         (lambda r: r.set_flippers(front_left=0.1), "command flipper front_left"),
         (lambda r: r.set_flipper_speeds(front_left=0.1), "command flipper front_left"),
         (lambda r: r.flippers["front_left"].angle, "read flipper front_left"),

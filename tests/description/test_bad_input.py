@@ -329,7 +329,8 @@ def test_mistakes_in_flippers(tmp_path, changes, message):
          "tracks.left.drive.reflected_mass must be less than the 2 kg that are left of base_link, got 2"),
         (ROVER.replace('<link name="mast"/>', f'<link name="mast">{MESH}</link>'), "base_link",
          "body.urdf names a mesh that does not exist: package://rover/hull.stl of link 'mast' (rover.urdf:4) "
-         "(looked in {folder})"),
+         "(looked in {folder} and the folders above for a folder rover or a package.xml of that name, and in "
+         "ROS_PACKAGE_PATH and AMENT_PREFIX_PATH)"),
         (ROVER.replace('<link name="mast"/>', f'<link name="mast">{MESH}</link>'.replace(
             "package://rover/hull.stl", "")), "base_link",
          "body.urdf must name the file of each mesh, got none in a visual of link 'mast' (rover.urdf:4); "
@@ -415,9 +416,9 @@ def test_more_joints_than_pybullet_can_have_are_refused_before_it_sees_them(monk
     "mesh, message",
     [
         (None, "must be an existing file, got 'grouser.obj' (looked for {folder}/grouser.obj)"),
-        ("not a mesh", "must be an OBJ or STL file of a solid, got '{folder}/grouser.obj'"),
+        ("not a mesh", "must be an OBJ, STL or COLLADA file of a solid, got '{folder}/grouser.obj'"),
         ("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
-         "must be an OBJ or STL file of a solid, got '{folder}/grouser.obj'"),
+         "must be an OBJ, STL or COLLADA file of a solid, got '{folder}/grouser.obj'"),
         ("v 0 0 -2\nv 1 0 -2\nv 0 1 -2\nv 0 0 -1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n",
          "must rise above the belt at z = 0, got a highest z of -0.001 m"),
     ],

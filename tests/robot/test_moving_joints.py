@@ -40,7 +40,8 @@ class Scene:
     ) -> None:
         gravity = given.pop("gravity", GRAVITY)
         file = jointed(folder, limbs, joints, fixed=given.pop("fixed", True))
-        self.world = segtrack.World(engine=engine, gravity=gravity, **given)
+        self.world = segtrack.World(engine=engine, **given)
+        self.world.set_gravity((0.0, 0.0, -gravity))
         self.robot = self.world.add_vehicle(file, position=(0, 0, 3), track_model="compliant")
         self.joint = next(iter(self.robot.joints.values()))
 

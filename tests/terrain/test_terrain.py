@@ -270,7 +270,7 @@ def test_mesh_says_that_it_has_no_sampler(tmp_path):
 def test_empty_profiles_are_refused():
     for arguments, message in (
         ((1.0, 1.0), "x_max of a profile must be above x_min of 1.0 [m], got 1.0"),
-        ((0.0, 1.0, 1), "samples of a profile must be at least 2, got 1"),
+        ((0.0, 1.0, 1), "samples of a profile must be a whole number from 2, got 1"),
     ):
         with pytest.raises(InvalidValueError) as caught:
             terrain.profile(terrain.Plane(), *arguments)

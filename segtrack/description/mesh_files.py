@@ -1,0 +1,86 @@
+"""Files of a URDF's meshes, found by their names as ROS, Gazebo and PyBullet find them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+from xml.etree import ElementTree
+
+_PATHS = {"package": "ROS_PACKAGE_PATH", "model": "GAZEBO_MODEL_PATH"}
+"""Environment variable with folders of packages or models, by a name's scheme."""
+_PREFIXES = "AMENT_PREFIX_PATH"
+"""Environment variable with ROS 2's folders of installed packages, below `share`."""
+
+
+def find_mesh(name: str, folder: Path) -> Path | None:
+    """File of a mesh; None if it is nowhere that `mesh_places` names.
+
+    Args:
+        name: `file://` and a path, `package://` or `model://` and a path that begins with the package's or
+            model's name, or a path.
+        folder: Folder of the URDF.
+    """
+    return next((file for file in _candidates(name, folder) if file.is_file()), None)
+
+
+def mesh_file(name: str, folder: Path) -> Path:
+    """File of a mesh, as `find_mesh`; where it would be below the URDF's folder if there is none."""
+    return find_mesh(name, folder) or folder / name.partition("://")[2]
+
+
+def mesh_base(name: str, file: Path) -> Path:
+    """Folder of a found mesh from which its name's path begins: that which has the package, for example."""
+    parts = PurePosixPath(name.rpartition("://")[2]).parts
+    return file.parents[len(parts) - 1] if file.parts[-len(parts) :] == parts else file.parent
+
+
+def mesh_places(name: str, folder: Path) -> str:
+    """Places where a mesh is looked for, in words."""
+    scheme, _, rest = name.rpartition("://")
+    if scheme == "file":
+        return f"looked for {_local(name)}"
+    places = f"looked in {folder} and the folders above"
+    if scheme not in _PATHS:
+        return places
+    wanted, variables = f"a folder {rest.partition('/')[0]}", _PATHS[scheme]
+    if scheme == "package":
+        wanted, variables = f"{wanted} or a package.xml of that name", f"{variables} and {_PREFIXES}"
+    return f"{places} for {wanted}, and in {variables}"
+
+
+def _candidates(name: str, folder: Path) -> Iterator[Path]:
+    """Places of a mesh, the nearest to the URDF first."""
+    scheme, _, rest = name.rpartition("://")
+    if scheme == "file":
+        yield _local(name)
+        return
+    above = [folder, *folder.absolute().parents]
+    yield from (place / rest for place in above)  # As PyBullet.
+    package, _, inside = rest.partition("/")
+    if scheme == "package":
+        yield from (place / inside for place in above if _package_of(place) == package)
+    for place in _listed(_PATHS.get(scheme, "")):
+        yield place / rest
+        if scheme == "package" and _package_of(place) == package:
+            yield place / inside
+    if scheme == "package":
+        yield from (place / "share" / rest for place in _listed(_PREFIXES))
+
+
+def _local(name: str) -> Path:
+    return Path(url2pathname(unquote(urlsplit(name).path)))
+
+
+def _listed(variable: str) -> list[Path]:
+    return [Path(place) for place in os.environ.get(variable, "").split(os.pathsep) if place]
+
+
+def _package_of(folder: Path) -> str | None:
+    """Name in the folder's package.xml; None without one."""
+    try:
+        return (ElementTree.parse(folder / "package.xml").findtext("name") or "").strip() or None
+    except (OSError, ElementTree.ParseError):
+        return None
