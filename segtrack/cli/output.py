@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
@@ -25,8 +26,9 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from segtrack.cli.streams import USERS_MISTAKE
 from segtrack.errors import InvalidValueError, Phrase, SegtrackError
-from segtrack.files import check_file, check_writable, to_json
+from segtrack.files import check_file, claimed, to_json
 
 if TYPE_CHECKING:
     from segtrack.report.outcome import Outcome
@@ -88,15 +90,48 @@ def _around(table: Table) -> int:
 
 Arguments = ParamSpec("Arguments")
 
+
+def path(text: str) -> Path:
+    """Parse the path of a file or folder; `Path` itself takes no name for the working folder."""
+    if not text:
+        raise typer.BadParameter("must be a path, got ''")
+    return Path(text)
+
+
+def at_most(most: float, unit: str, least: float = -math.inf) -> Callable[[str], float]:
+    """Return a parser of an option: beyond its bounds a number is meant in another unit, or mistyped.
+
+    Args:
+        most: Largest number that anybody can mean.
+        unit: Unit of both bounds.
+        least: Smallest one; what is wrong below zero is for those to tell that compute with it.
+    """
+    bounds = f"at most {most:g}" if least == -math.inf else f"from {least:g} to {most:g}"
+
+    def number(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            raise typer.BadParameter(f"must be a number {bounds} {unit}, got {text!r}")
+        return value
+
+    return number
+
+
 JsonFlag = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else.")
 ]
 OutFolder = Annotated[
-    Path | None, typer.Option("--out", help="Folder for what is written.", show_default=False)
+    Path | None, typer.Option("--out", parser=path, help="Folder for what is written.", show_default=False)
 ]
 
-USERS_MISTAKE = 2
 INTERRUPTED = 130
+
+
+_held = ExitStack()
+"""Folders that the running command has claimed."""
 
 
 def command(function: Callable[Arguments, None]) -> Callable[Arguments, None]:
@@ -106,12 +141,14 @@ def command(function: Callable[Arguments, None]) -> Callable[Arguments, None]:
     def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
         try:
             function(*args, **kwargs)
-        except SegtrackError as error:
+        except (SegtrackError, OSError) as error:
             words().print(f"segtrack: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
             raise typer.Exit(USERS_MISTAKE) from None
         except KeyboardInterrupt:
             words().print("segtrack: interrupted", style="red")
             raise typer.Exit(INTERRUPTED) from None
+        finally:
+            _held.close()
 
     return run
 
@@ -122,13 +159,13 @@ def words() -> Console:
 
 
 def results_folder(out: Path | None, default: str) -> Path:
-    """Return the folder to write to, checked before the work begins.
+    """Return the folder to write to, which is this command's alone until it ends.
 
     Raises:
-        FileAccessError: Nothing can be written there.
+        FileAccessError: Nothing can be written there, or another command writes there.
     """
     folder = out if out is not None else Path("out") / default
-    check_writable(folder)
+    _held.enter_context(claimed(folder))
     return folder
 
 
@@ -204,7 +241,9 @@ def compilation_shown_in(bar: Progress) -> Iterator[None]:
         yield
 
 
-FilmFile = Annotated[Path | None, typer.Option(help="Film to write (.mp4 or .gif).", show_default=False)]
+FilmFile = Annotated[
+    Path | None, typer.Option(parser=path, help="Film to write (.mp4 or .gif).", show_default=False)
+]
 FilmView = Annotated[
     str | None, typer.Option(help="The film's: side, top, oblique or chase; side.", show_default=False)
 ]

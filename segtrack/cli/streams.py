@@ -1,4 +1,4 @@
-"""Standard streams of the program: open whatever the shell has closed, and the same end wherever they fail."""
+"""Standard streams of the program: all of them open, and one end for all failures of writing to them."""
 
 from __future__ import annotations
 
