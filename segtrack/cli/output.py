@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
@@ -96,28 +95,6 @@ def path(text: str) -> Path:
     if not text:
         raise typer.BadParameter("must be a path, got ''")
     return Path(text)
-
-
-def at_most(most: float, unit: str, least: float = -math.inf) -> Callable[[str], float]:
-    """Return a parser of an option: beyond its bounds a number is meant in another unit, or mistyped.
-
-    Args:
-        most: Largest number that anybody can mean.
-        unit: Unit of both bounds.
-        least: Smallest one; what is wrong below zero is for those to tell that compute with it.
-    """
-    bounds = f"at most {most:g}" if least == -math.inf else f"from {least:g} to {most:g}"
-
-    def number(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not least <= value <= most:
-            raise typer.BadParameter(f"must be a number {bounds} {unit}, got {text!r}")
-        return value
-
-    return number
 
 
 JsonFlag = Annotated[
@@ -222,10 +199,9 @@ def counting(what: str, total: int) -> Iterator[Callable[[], None]]:
 def _bar(what: str, total: float, column: ProgressColumn) -> Iterator[tuple[Progress, TaskID]]:
     columns = (TextColumn("{task.description}"), BarColumn(), column, TimeRemainingColumn())
     console = words()
-    with (
-        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
-        compilation_shown_in(bar),
-    ):
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    # One that is not shown ends with an empty line in many versions of rich, if it is begun.
+    with nullcontext() if bar.disable else bar, compilation_shown_in(bar):
         yield bar, bar.add_task(what, total=total)
 
 
