@@ -54,10 +54,10 @@ def drive(
     ] = None,
 ) -> None:
     """Drive a vehicle in a window, in real time, with a gamepad or keys; which do what is printed."""
-    if seconds is not None and finite("--seconds [s]", seconds) <= 0:
-        raise InvalidValueError("--seconds [s]", "greater than 0", seconds)
     if find_spec("pygame") is None:
         raise MissingPackageError("a window to drive in", "pygame-ce", "drive")
+    if seconds is not None and finite("--seconds [s]", seconds) <= 0:
+        raise InvalidValueError("--seconds [s]", "greater than 0", seconds)
     from segtrack.recording.session import DriveSession
     from segtrack.recording.setup import DriveSetup
     from segtrack.station.window.loop import DriveWindow, window_help

@@ -476,14 +476,20 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-EXTRAS = {("log", "report"): "jinja2", ("log", "fit"): "cmaes", ("reproduce", "calibration"): "cmaes"}
+EXTRAS = {
+    "log report": "jinja2",
+    "log fit": "cmaes",
+    "reproduce calibration": "cmaes",
+    "train": "stable_baselines3",
+}
 """What commands need before they look at anything else."""
 
 
 def refused(call: list[str]) -> str:
     """What a call that a user got wrong says."""
     is_bag = call[0] == "log" and call[-1] == "folder"
-    if (package := "rosbags" if is_bag else EXTRAS.get(tuple(call[:2]))) is not None:
+    named = EXTRAS.get(" ".join(call[:2])) or EXTRAS.get(call[0])
+    if (package := "rosbags" if is_bag else named) is not None:
         pytest.importorskip(package, reason="of an extra")
     done = CliRunner().invoke(app, call)
     assert done.exit_code == 2
