@@ -234,8 +234,8 @@ class MissingPyBulletError(SegtrackError, ImportError):
         """Say what to install, under which Python, and what works without it."""
         here = ".".join(map(str, sys.version_info[:2]))
         super().__init__(
-            f"PyBullet is not installed: pip install pybullet, which has wheels for Python 3.10 and 3.11 "
-            f"(this is {here}); engine native works without it"
+            f"PyBullet is not installed: pip install pybullet for Python 3.10 and 3.11, or its fork "
+            f"pybullet-arm64 for 3.12 and 3.13 (this is {here}); engine native works without it"
         )
 
 

@@ -9,11 +9,16 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segtrack.errors import FileAccessError, InvalidValueError
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # On Windows.
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,6 +60,46 @@ def check_writable(folder: Path) -> None:
         for path in made:
             with suppress(OSError):
                 path.rmdir()
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """A folder that no other process writes results to within the block; one that stays empty goes again.
+
+    The system frees the folder of a process that dies. It is not kept on Windows and on file systems
+    without locks. Blocks of one process may lie within each other.
+
+    Raises:
+        FileAccessError: It cannot be made or written to, or another process has claimed it.
+    """
+    check_writable(folder)
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        for path in reversed(made):
+            stack.callback(_remove_empty, path)
+        place = folder.resolve()
+        if fcntl is not None and place not in _CLAIMED:
+            descriptor = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise FileAccessError("write to", folder, "another process writes there") from None
+            except OSError:  # No locks there.
+                pass
+            _CLAIMED.add(place)
+            stack.callback(_CLAIMED.discard, place)
+        yield
+
+
+_CLAIMED: set[Path] = set()
+"""Folders that this process has claimed."""
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def check_file(what: str, path: Path, suffixes: Iterable[str]) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -17,12 +15,10 @@ from segtrack.envs.parameters import ROBOT_PARAMETERS, WordChoice, check_values,
 from segtrack.envs.setup import TaskSetup
 from segtrack.envs.tasks import find_task
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
-from segtrack.files import write_json
+from segtrack.files import claimed, write_json
 
 SETTINGS, CHECKPOINT, CURVE, POLICY = "settings.json", "checkpoint.zip", "curve.csv", "policy.npz"
 LEARNERS = "cpu", "cuda"
-LOCK = "training.lock"
-"""File with the id of the process that trains in a folder, locked as long as that process lives."""
 
 
 @dataclass(frozen=True)
@@ -228,35 +224,6 @@ def _learn(
     except ImportError as error:
         hint = 'training needs the extra "train" (pip install ".[train]")'
         raise SegtrackError(f"{hint}: {error}") from None
-    with _locked(folder):
+    with claimed(folder):
         write_json(folder / SETTINGS, asdict(settings))
         return ppo.learn(settings, folder, resumed, on_progress or (lambda steps: None))
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other trainings out of a folder; the system frees the lock of a process that dies.
-
-    Raises:
-        FileAccessError: Another process trains there, or the lock cannot be written.
-    """
-    import fcntl  # Not on Windows, where the rest of this module can be imported.
-
-    path = folder / LOCK
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = path.open("a+", encoding="utf-8")
-    except OSError as error:
-        raise FileAccessError("write", path, error.strerror or str(error)) from None
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.seek(0)
-            reason = f"process {file.read().strip() or 'unknown'} trains there"
-            raise FileAccessError("train in", folder, reason) from None
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        yield
-        file.truncate(0)

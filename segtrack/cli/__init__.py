@@ -8,6 +8,9 @@ import sys
 def main() -> None:
     """Run the program; Ctrl-C while it is imported exits with 130, as one during a command does."""
     try:
+        from segtrack.cli.streams import open_streams
+
+        open_streams()
         from segtrack.cli.app import main as run
 
         run()

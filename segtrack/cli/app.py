@@ -1,9 +1,8 @@
-"""The program: its commands, and what the process's standard output is for."""
+"""The program: its commands, and what of the environment it heeds."""
 
 from __future__ import annotations
 
 import os
-import sys
 
 import typer
 
@@ -55,17 +54,9 @@ MIN_COLUMNS = 20
 
 
 def main() -> None:
-    """Run the program.
-
-    PyBullet's window talks on the process's standard output, from C. That stream is kept for
-    results, so C gets the null device in its place.
-    """
+    """Run the program."""
     columns = os.environ.get("COLUMNS", "")
     if columns.isdigit() and int(columns) < MIN_COLUMNS:
         del os.environ["COLUMNS"]
-    results = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
-    null = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(null, 1)
-    os.close(null)
-    sys.stdout = results
+    os.environ["MPLBACKEND"] = "agg"  # Pictures are files here, whatever window the user has chosen.
     app()

@@ -9,7 +9,7 @@ import typer
 from segtrack.cli.learn import Engine, task_name
 from segtrack.cli.output import JsonFlag, OutFolder, command, counting, finish, results_folder
 from segtrack.errors import InvalidValueError
-from segtrack.reproduce.registry import parse_numbers
+from segtrack.reproduce.registry import at_most, parse_numbers
 
 
 @command
@@ -40,7 +40,9 @@ def benchmark(
     threads: Annotated[str, typer.Option(help="Threads of vector environments, such as 1,2.")] = "1",
     time_step: Annotated[
         float | None,
-        typer.Option(help="Time step of vector environments [s], 0.001.", show_default=False),
+        typer.Option(
+            parser=at_most(0.1, "s"), help="Time step of vector environments [s], 0.001.", show_default=False
+        ),
     ] = None,
     device: Annotated[
         str | None, typer.Option(help="Device of vector environments, cpu or cuda.", show_default=False)

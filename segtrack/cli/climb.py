@@ -38,32 +38,40 @@ from segtrack.experiments.climb_result import (
 )
 from segtrack.experiments.histories import CHAIN_COLUMNS, GROUSER_COLUMNS, GrouserRecorder
 from segtrack.files import write_csv, write_figure, write_json
-from segtrack.reproduce.registry import EngineChoice, Friction, Preset, TrackModel
+from segtrack.reproduce.registry import HIGHEST_OBSTACLE, EngineChoice, Friction, Preset, TrackModel, at_most
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.rendering import Film
 
 
-MAX_STEP = 100.0
-"""Highest step that can be asked for [m]; the ground of one far higher cannot be computed with."""
-
-
 @command
 def climb(
     vehicle: Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")],
-    step: Annotated[float, typer.Option(help="Height of the step [m].", max=MAX_STEP)] = 0.24,
+    step: Annotated[
+        float, typer.Option(parser=at_most(HIGHEST_OBSTACLE, "m"), help="Height of the step [m].")
+    ] = 0.24,
     flippers: Annotated[
         float | None,
         typer.Option(
+            parser=at_most(360.0, "deg", least=-360.0),
             help=f"Angle of the front flippers [deg], {FRONT_FLIPPERS_DEG:g} where there are any.",
             show_default=False,
         ),
     ] = None,
     rear_flippers: Annotated[
         float | None,
-        typer.Option(help=f"Angle of the rear flippers [deg], {REAR_FLIPPERS_DEG:g}.", show_default=False),
+        typer.Option(
+            parser=at_most(360.0, "deg", least=-360.0),
+            help=f"Angle of the rear flippers [deg], {REAR_FLIPPERS_DEG:g}.",
+            show_default=False,
+        ),
     ] = None,
-    speed: Annotated[float, typer.Option(help="Belt speed [m/s], clipped to what the drives can do.")] = 0.1,
+    speed: Annotated[
+        float,
+        typer.Option(
+            parser=at_most(100.0, "m/s"), help="Belt speed [m/s], clipped to what the drives can do."
+        ),
+    ] = 0.1,
     track_model: TrackModel = None,
     engine: EngineChoice = None,
     preset: Preset = None,

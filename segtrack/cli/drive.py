@@ -19,6 +19,7 @@ from segtrack.cli.output import (
     JsonFlag,
     command,
     film_options,
+    path,
     progress,
     say_written,
     show,
@@ -53,10 +54,10 @@ def drive(
     ] = None,
 ) -> None:
     """Drive a vehicle in a window, in real time, with a gamepad or keys; which do what is printed."""
-    if seconds is not None and finite("--seconds [s]", seconds) <= 0:
-        raise InvalidValueError("--seconds [s]", "greater than 0", seconds)
     if find_spec("pygame") is None:
         raise MissingPackageError("a window to drive in", "pygame-ce", "drive")
+    if seconds is not None and finite("--seconds [s]", seconds) <= 0:
+        raise InvalidValueError("--seconds [s]", "greater than 0", seconds)
     from segtrack.recording.session import DriveSession
     from segtrack.recording.setup import DriveSetup
     from segtrack.station.window.loop import DriveWindow, window_help
@@ -81,7 +82,9 @@ _DIFFERENT = 1
 
 @command
 def replay(
-    file: Annotated[Path, typer.Argument(help="Recording of a drive, .mcap.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(parser=path, help="Recording of a drive, .mcap.", show_default=False)
+    ],
     check: Annotated[
         bool, typer.Option("--check", help="Simulate the inputs again; exit code 1 if a state differs.")
     ] = False,
@@ -90,7 +93,8 @@ def replay(
     frame_rate: FrameRate = None,
     frame_size: FrameSize = None,
     csv: Annotated[
-        Path | None, typer.Option(help="Table of poses, commands and readings to write.", show_default=False)
+        Path | None,
+        typer.Option(parser=path, help="Table of poses, commands and readings to write.", show_default=False),
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -145,7 +149,8 @@ def station(
         str | None, typer.Option(help="Bundled course or course file to begin with.", show_default=False)
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option(help="For recordings and records of operators.", show_default=False)
+        Path | None,
+        typer.Option(parser=path, help="For recordings and records of operators.", show_default=False),
     ] = None,
     exercises: Annotated[
         str, typer.Option(help="Bundled exercises, or path of a file of exercises.")

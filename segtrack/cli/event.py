@@ -10,6 +10,7 @@ import typer
 
 from segtrack.cli.event_run import AskedEvent
 from segtrack.cli.output import command
+from segtrack.reproduce.registry import HIGHEST_OBSTACLE, WIDEST_GAP, at_most
 
 event = typer.Typer(help="Drive a vehicle at an obstacle of NG-NRMM.", no_args_is_help=True)
 
@@ -38,7 +39,11 @@ def _event(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 @_event("step")
-def _step(height: Annotated[float, typer.Option(help="Height of the step [m].")]) -> Any:
+def _step(
+    height: Annotated[
+        float, typer.Option(parser=at_most(HIGHEST_OBSTACLE, "m"), help="Height of the step [m].")
+    ],
+) -> Any:
     """Climb a vertical step from rest right before it, at full speed unless told otherwise."""
     from segtrack.events import StepObstacle
 
@@ -47,8 +52,12 @@ def _step(height: Annotated[float, typer.Option(help="Height of the step [m].")]
 
 @_event("gap")
 def _gap(
-    length: Annotated[float, typer.Option(help="Distance between the walls [m].")],
-    depth: Annotated[float, typer.Option(help="Depth of the bottom [m], an assumption.")] = 1.0,
+    length: Annotated[
+        float, typer.Option(parser=at_most(WIDEST_GAP, "m"), help="Distance between the walls [m].")
+    ],
+    depth: Annotated[
+        float, typer.Option(parser=at_most(20.0, "m"), help="Depth of the bottom [m], an assumption.")
+    ] = 1.0,
 ) -> Any:
     """Cross a gap with upright walls, at 0.36 m/s unless told otherwise."""
     from segtrack.events import GapObstacle
@@ -58,7 +67,10 @@ def _gap(
 
 @_event("half-round")
 def _half_round(
-    height: Annotated[float, typer.Option(help="Height and radius of the half-round [m].")],
+    height: Annotated[
+        float,
+        typer.Option(parser=at_most(HIGHEST_OBSTACLE, "m"), help="Height and radius of the half-round [m]."),
+    ],
 ) -> Any:
     """Drive over half of a lying cylinder, at full speed unless told otherwise."""
     from segtrack.events import HalfRoundObstacle
@@ -74,7 +86,10 @@ def _trapezoid(
     ditch: Annotated[bool, typer.Option("--ditch", help="A ditch instead of a barrier.")] = False,
     height: Annotated[
         float,
-        typer.Option(help="Height of the barrier or depth of the ditch [m]; lengths are in proportion."),
+        typer.Option(
+            parser=at_most(HIGHEST_OBSTACLE, "m"),
+            help="Height of the barrier or depth of the ditch [m]; lengths are in proportion.",
+        ),
     ] = 0.762,
 ) -> Any:
     """Cross a trapezoid barrier or ditch, at 1 m/s unless told otherwise, which is an assumption."""
@@ -85,13 +100,19 @@ def _trapezoid(
 
 @_event("ride")
 def _ride(
-    rms: Annotated[float, typer.Option(help="Root mean square height of either profile [m].")],
-    length: Annotated[float, typer.Option(help="Length of the course [m].")] = 60.0,
-    gauge: Annotated[float, typer.Option(help="Distance between left and right profile [m].")] = 2.0,
+    rms: Annotated[
+        float, typer.Option(parser=at_most(1.0, "m"), help="Root mean square height of either profile [m].")
+    ],
+    length: Annotated[
+        float, typer.Option(parser=at_most(10_000.0, "m"), help="Length of the course [m].")
+    ] = 60.0,
+    gauge: Annotated[
+        float, typer.Option(parser=at_most(20.0, "m"), help="Distance between left and right profile [m].")
+    ] = 2.0,
     seed: Annotated[int, typer.Option(help="Seed of the phases.", min=0)] = 0,
     correlation: Annotated[float, typer.Option(help="Correlation of left and right, 0 to 1.")] = 1.0,
-    longest: Annotated[float, typer.Option(help="Longest wave [m].")] = 18.288,
-    shortest: Annotated[float, typer.Option(help="Shortest wave [m].")] = 0.6,
+    longest: Annotated[float, typer.Option(parser=at_most(1000.0, "m"), help="Longest wave [m].")] = 18.288,
+    shortest: Annotated[float, typer.Option(parser=at_most(1000.0, "m"), help="Shortest wave [m].")] = 0.6,
 ) -> Any:
     """Ride over a random course, at full speed unless told otherwise."""
     from segtrack.events import RideCourse, RideObstacle

@@ -28,7 +28,16 @@ from segtrack.cli.output import (
 )
 from segtrack.errors import InvalidValueError, Phrase, SegtrackError, UnknownNameError
 from segtrack.files import write_csv, write_figure, write_json
-from segtrack.reproduce.registry import EngineChoice, Friction, Preset, TrackModel, parse_numbers
+from segtrack.reproduce.registry import (
+    HIGHEST_OBSTACLE,
+    WIDEST_GAP,
+    EngineChoice,
+    Friction,
+    Preset,
+    TrackModel,
+    at_most,
+    parse_numbers,
+)
 
 if TYPE_CHECKING:  # With scipy's filters, which take a while to import.
     from segtrack.events import EventObstacle, EventSetup, SearchTrial, UpwardSearch
@@ -38,16 +47,22 @@ VehicleName = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or 
 Speed = Annotated[
     float | None,
     typer.Option(
+        parser=at_most(100.0, "m/s"),
         help="Belt speed [m/s], clipped to what the drives can do; the event's if not given.",
         show_default=False,
     ),
 ]
 Flippers = Annotated[
     float | None,
-    typer.Option(help="Angle of the front flippers [deg], 45 where there are any.", show_default=False),
+    typer.Option(
+        parser=at_most(360.0, "deg", least=-360.0),
+        help="Angle of the front flippers [deg], 45 where there are any.",
+        show_default=False,
+    ),
 ]
 TimeStep = Annotated[
-    float | None, typer.Option(help="Time step instead of the preset's [s].", show_default=False)
+    float | None,
+    typer.Option(parser=at_most(0.1, "s"), help="Time step instead of the preset's [s].", show_default=False),
 ]
 DriverAt = Annotated[
     str | None,
@@ -117,7 +132,7 @@ class AskedEvent:
             speed=self.speed,
             friction=self.friction,
             flippers=None if self.flippers is None else math.radians(self.flippers),
-            driver_position=None if self.driver is None else _three("--driver", self.driver),
+            driver_position=None if self.driver is None else _three("--driver", self.driver, 20.0, "m"),
             track_model=self.track_model,
             engine=self.engine,  # type: ignore[arg-type]
             preset=self.preset,
@@ -135,10 +150,13 @@ class AskedEvent:
         if self.record is not None and (self.sizes is not None or self.speeds is not None):
             raise InvalidValueError("--record", "left out of a search", str(self.record))
         if self.sizes is not None:
-            self._search(setup, UpwardSearch(*_three("--raise", self.sizes)), folder)
+            most = HIGHEST_OBSTACLE if obstacle.size_name == "height" else WIDEST_GAP
+            self._search(setup, UpwardSearch(*_three("--raise", self.sizes, most, "m")), folder)
         elif self.speeds is not None:
             limit = limit_of(criterion, setup.assumptions)
-            search = UpwardSearch(*_three("--raise-speed", self.speeds), criterion, limit, "speed")
+            search = UpwardSearch(
+                *_three("--raise-speed", self.speeds, 100.0, "m/s"), criterion, limit, "speed"
+            )
             self._search(setup, search, folder)
         else:
             self._once(setup, folder, film)
@@ -214,10 +232,12 @@ class AskedEvent:
             raise SegtrackError(found.reason)
 
 
-def _three(option: str, text: str) -> tuple[float, float, float]:
+def _three(option: str, text: str, most: float, unit: str) -> tuple[float, float, float]:
     numbers = parse_numbers(option, text)
     if len(numbers) != 3:
         raise InvalidValueError(option, "three numbers with commas between them", text)
+    if max(numbers) > most:
+        raise InvalidValueError(option, f"three numbers of at most {most:g} {unit}", text)
     return numbers[0], numbers[1], numbers[2]
 
 

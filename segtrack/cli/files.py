@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from segtrack.cli.output import JsonFlag, command, say_written, show, words
+from segtrack.cli.output import JsonFlag, command, path, say_written, show, words
 from segtrack.courses import bundled_courses, find_course, load_course
 from segtrack.courses.course import Setting
 from segtrack.courses.file import CourseFile
@@ -23,7 +23,9 @@ from segtrack.engine.track_models import track_model_names
 from segtrack.errors import SegtrackError
 from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
 
-PictureFile = Annotated[Path | None, typer.Option("--out", help="Picture to write.", show_default=False)]
+PictureFile = Annotated[
+    Path | None, typer.Option("--out", parser=path, help="Picture to write.", show_default=False)
+]
 CourseName = Annotated[str, typer.Argument(help="Name of a bundled course, or path of a course file.")]
 
 courses = typer.Typer(help="List, check and draw courses for trials.", invoke_without_command=True)
@@ -212,7 +214,8 @@ def urdf(
         str, typer.Option(help=f"{', '.join(track_model_names('pybullet'))}.")
     ] = "segments",
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for URDF and meshes instead.", show_default=False)
+        Path | None,
+        typer.Option("--out", parser=path, help="Folder for URDF and meshes instead.", show_default=False),
     ] = None,
 ) -> None:
     """Print what PyBullet loads; with --out write it, with the meshes that it names."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
@@ -20,7 +21,7 @@ from segtrack.cli.output import (
     show,
 )
 from segtrack.description.yaml_file import read_value
-from segtrack.errors import InvalidValueError, Phrase
+from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
 from segtrack.files import write_figure
 from segtrack.reproduce.registry import Preset, TrackModels, parse_numbers
 
@@ -86,6 +87,9 @@ def train(
 
     Start and friction are spread as for `evaluate`.
     """
+    for package in ("torch", "stable_baselines3", "tensorboard"):
+        if find_spec(package) is None:
+            raise MissingPackageError("training", package, "train")
     from segtrack.envs.learning import training
     from segtrack.report.learning import draw_curve, training_table
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
@@ -25,8 +25,9 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from segtrack.cli.streams import USERS_MISTAKE
 from segtrack.errors import InvalidValueError, Phrase, SegtrackError
-from segtrack.files import check_file, check_writable, to_json
+from segtrack.files import check_file, claimed, to_json
 
 if TYPE_CHECKING:
     from segtrack.report.outcome import Outcome
@@ -88,15 +89,26 @@ def _around(table: Table) -> int:
 
 Arguments = ParamSpec("Arguments")
 
+
+def path(text: str) -> Path:
+    """Parse the path of a file or folder; `Path` itself takes no name for the working folder."""
+    if not text:
+        raise typer.BadParameter("must be a path, got ''")
+    return Path(text)
+
+
 JsonFlag = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else.")
 ]
 OutFolder = Annotated[
-    Path | None, typer.Option("--out", help="Folder for what is written.", show_default=False)
+    Path | None, typer.Option("--out", parser=path, help="Folder for what is written.", show_default=False)
 ]
 
-USERS_MISTAKE = 2
 INTERRUPTED = 130
+
+
+_held = ExitStack()
+"""Folders that the running command has claimed."""
 
 
 def command(function: Callable[Arguments, None]) -> Callable[Arguments, None]:
@@ -106,12 +118,14 @@ def command(function: Callable[Arguments, None]) -> Callable[Arguments, None]:
     def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
         try:
             function(*args, **kwargs)
-        except SegtrackError as error:
+        except (SegtrackError, OSError) as error:
             words().print(f"segtrack: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
             raise typer.Exit(USERS_MISTAKE) from None
         except KeyboardInterrupt:
             words().print("segtrack: interrupted", style="red")
             raise typer.Exit(INTERRUPTED) from None
+        finally:
+            _held.close()
 
     return run
 
@@ -122,13 +136,13 @@ def words() -> Console:
 
 
 def results_folder(out: Path | None, default: str) -> Path:
-    """Return the folder to write to, checked before the work begins.
+    """Return the folder to write to, which is this command's alone until it ends.
 
     Raises:
-        FileAccessError: Nothing can be written there.
+        FileAccessError: Nothing can be written there, or another command writes there.
     """
     folder = out if out is not None else Path("out") / default
-    check_writable(folder)
+    _held.enter_context(claimed(folder))
     return folder
 
 
@@ -185,10 +199,9 @@ def counting(what: str, total: int) -> Iterator[Callable[[], None]]:
 def _bar(what: str, total: float, column: ProgressColumn) -> Iterator[tuple[Progress, TaskID]]:
     columns = (TextColumn("{task.description}"), BarColumn(), column, TimeRemainingColumn())
     console = words()
-    with (
-        Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
-        compilation_shown_in(bar),
-    ):
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    # One that is not shown ends with an empty line in many versions of rich, if it is begun.
+    with nullcontext() if bar.disable else bar, compilation_shown_in(bar):
         yield bar, bar.add_task(what, total=total)
 
 
@@ -204,7 +217,9 @@ def compilation_shown_in(bar: Progress) -> Iterator[None]:
         yield
 
 
-FilmFile = Annotated[Path | None, typer.Option(help="Film to write (.mp4 or .gif).", show_default=False)]
+FilmFile = Annotated[
+    Path | None, typer.Option(parser=path, help="Film to write (.mp4 or .gif).", show_default=False)
+]
 FilmView = Annotated[
     str | None, typer.Option(help="The film's: side, top, oblique or chase; side.", show_default=False)
 ]

@@ -19,6 +19,7 @@ from segtrack.cli.output import (
     OutFolder,
     command,
     film_options,
+    path,
     progress,
     results_folder,
     say_written,
@@ -39,7 +40,7 @@ RUNS = "runs.parquet"
 
 @command
 def study(
-    file: Annotated[Path, typer.Argument(help="Path of a study file.")],
+    file: Annotated[Path, typer.Argument(parser=path, help="Path of a study file.")],
     jobs: Jobs = None,
     over_ray: OverRay = False,
     resume: Annotated[

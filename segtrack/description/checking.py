@@ -42,7 +42,8 @@ def holder_of(field: FieldInfo) -> Holder:
     container = get_origin(kind) if get_origin(kind) in (dict, tuple) else None
     if container is not None:
         kind = get_args(kind)[1 if container is dict else 0]
-    if isinstance(kind, type) and issubclass(kind, Spec):
+    # Python 3.10 takes `tuple[float, ...]` for a type, too, of which it cannot tell the bases.
+    if get_origin(kind) is None and isinstance(kind, type) and issubclass(kind, Spec):
         return Holder(container, kind)
     return Holder(None, None)
 

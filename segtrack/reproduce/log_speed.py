@@ -19,7 +19,7 @@ from segtrack.errors import MissingPackageError
 from segtrack.logs.compare import DataUncertainty, RunComparison, compare_motions
 from segtrack.logs.reading import read_log
 from segtrack.report.outcome import Outcome
-from segtrack.reproduce.registry import Session, stopwatch
+from segtrack.reproduce.registry import Session, at_most, stopwatch
 from segtrack.robot.motion import Motion, Signal
 
 RATE = 200
@@ -195,7 +195,9 @@ def log_speed_table(rows: Sequence[SpeedRow]) -> Table:
 
 def run(
     session: Session,
-    minutes: Annotated[float, typer.Option(help="Length of the log [min].", min=0.01, max=1440.0)] = 60.0,
+    minutes: Annotated[
+        float, typer.Option(parser=at_most(1440.0, "min", least=0.01), help="Length of the log [min].")
+    ] = 60.0,
 ) -> Outcome:
     """Write, read and compare logs of that length."""
     with session.counting("timing", len((*KINDS, COMPARED))) as done:

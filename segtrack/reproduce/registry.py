@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -15,6 +16,35 @@ import typer
 from segtrack.engine.track_models import describe_track_models
 from segtrack.errors import InvalidValueError, MissingPyBulletError
 from segtrack.world import resolve
+
+HIGHEST_OBSTACLE = 3.0
+"""Highest obstacle that can be asked for [m], several times what any tracked vehicle climbs."""
+WIDEST_GAP = 20.0
+"""Widest gap that can be asked for [m]."""
+
+
+def at_most(most: float, unit: str, least: float = -math.inf) -> Callable[[str], float]:
+    """Return a parser of an option: a number beyond its bounds is mistyped, or meant in another unit.
+
+    Args:
+        most: Largest number that anybody can mean.
+        unit: Unit of both, "" if they have none.
+        least: Smallest one; what is wrong below zero is for those to tell that compute with it.
+    """
+    bounds = f"at most {most:g}" if least == -math.inf else f"from {least:g} to {most:g}"
+    bounds = f"{bounds} {unit}".rstrip()
+
+    def number(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            raise typer.BadParameter(f"must be a number {bounds}, got {text!r}")
+        return value
+
+    return number
+
 
 TrackModel = Annotated[
     str | None,
@@ -44,7 +74,10 @@ Preset = Annotated[
     ),
 ]
 Friction = Annotated[
-    float | None, typer.Option(help="Friction instead of the vehicle file's.", show_default=False)
+    float | None,
+    typer.Option(
+        parser=at_most(10.0, ""), help="Friction instead of the vehicle file's.", show_default=False
+    ),
 ]
 Rounds = Annotated[int, typer.Option(help="How often each takes its turn.", min=1)]
 

@@ -77,8 +77,8 @@ def test_whatever_asks_for_pybullet_is_told_what_to_install(without: Any) -> Non
     answer, errors = without
     here = f"{sys.version_info[0]}.{sys.version_info[1]}"
     message = (
-        "PyBullet is not installed: pip install pybullet, which has wheels for Python 3.10 and 3.11 "
-        f"(this is {here}); engine native works without it"
+        "PyBullet is not installed: pip install pybullet for Python 3.10 and 3.11, or its fork "
+        f"pybullet-arm64 for 3.12 and 3.13 (this is {here}); engine native works without it"
     )
     assert answer["asked"] == dict.fromkeys(answer["asked"], ["MissingPyBulletError", message])
     assert answer["exit codes"] == [2, 2, 0, 0]

@@ -120,6 +120,16 @@ TEXT_FOR_A_NUMBER = [
     *((call, "--setting") for call in REPLAYS),
     (["reproduce", "log-speed"], "--minutes"),
 ]
+WITH_A_UNIT = [
+    *((CLIMB, option) for option in ("--step", "--speed", "--friction", "--flippers", "--rear-flippers")),
+    *((["event", "step", "packbot"], option) for option in ("--height", "--time-step", "--speed")),
+    *((["event", "gap", "packbot"], option) for option in ("--length", "--depth")),
+    *((["event", "half-round", "packbot"], "--height"), (["event", "trapezoid", "packbot"], "--height")),
+    *((["event", "ride", "packbot"], option) for option in ("--rms", "--gauge", "--longest", "--shortest")),
+    (["benchmark", "Drive", "--num-envs", "2"], "--time-step"),
+    (["reproduce", "log-speed"], "--minutes"),
+]
+"""Options of which a number in another unit is refused, and so are numbers that are none."""
 PICTURES = ", ".join(picture_suffixes())
 
 
@@ -279,7 +289,8 @@ def wrong_numbers() -> Iterator[tuple[list[str], str]]:
         if text in ("-1", "0"):  # The others are outside the option's own bound.
             yield [*climb, "--step", text], step
         positive = f"must be greater than 0, got {got}"
-        yield [*climb, "--speed", text], f"speed [m/s] {positive if is_finite else finite}"
+        if is_finite:
+            yield [*climb, "--speed", text], f"speed [m/s] {positive}"
         speeds = ["reproduce", "turning", "--speeds"]
         yield [*speeds, text], f"belt speed [m/s] {positive if is_finite else finite}"
         yield [*speeds, "1e308"], "belt speed [m/s] must be at most 100, got 1e+308"
@@ -292,12 +303,8 @@ def wrong_numbers() -> Iterator[tuple[list[str], str]]:
             yield [*call, text], f"{what} {between if is_finite else finite}"
         frame_rate = f"must be above 0, up to 1000, got {got}" if is_finite else finite
         yield [*FILMS, "--frame-rate", text], f"frame rate [1/s] {frame_rate}"
-        if text != "0":
-            friction = "must be at least 0, got -1.0" if is_finite else finite
-            yield [*climb, "--friction", text], f"friction {friction}"
-        if not is_finite:
-            yield [*climb, "--flippers", text], f"angle of the front flippers [rad] {finite}"
-            yield [*climb, "--rear-flippers", text], f"angle of the rear flippers [rad] {finite}"
+        if text == "-1":
+            yield [*climb, "--friction", text], "friction must be at least 0, got -1.0"
     for call in (["reproduce", "turning", "--speeds"], ["evaluate", "StepClimb", "--levels"]):
         for text in ("much", "", "0.1,", "0,1;0,2"):
             yield [*call, text], f"{call[-1]} must be numbers with commas between them, got {text!r}"
@@ -329,9 +336,9 @@ def options_refused() -> Iterator[tuple[list[str], str]]:
     for call, option in SEEDS:
         for text in ("-1", "nan", "much"):
             yield [*call, option, text], option
-    for text in ("1e308", "100.1", "inf", "nan"):
-        yield ["climb", "quince", "--step", text], "--step"
-        yield ["reproduce", "log-speed", "--minutes", text.replace("100.1", "1441")], "--minutes"
+    for text in ("1e308", "1441", "inf", "nan"):
+        for call, option in WITH_A_UNIT:
+            yield [*call, option, text], option
     for call, option in TEXT_FOR_A_NUMBER:
         for text in ("much", "0,1", ""):
             yield [*call, option, text], option
@@ -355,6 +362,13 @@ def wrong_events() -> Iterator[tuple[list[str], str]]:
             ("--out", "bad.yaml", "cannot write to bad.yaml: bad.yaml is a file, not a folder"),
         ):
             yield [*call, option, text], message
+        for option, text, most in (
+            ("--raise", "10,50,5", "3 m" if call[1] != "gap" else "20 m"),
+            ("--raise-speed", "1,1000,1", "100 m/s"),
+            ("--driver", "0,0,90", "20 m"),
+        ):
+            if option != "--raise" or call[3] in ("--height", "--length"):
+                yield [*call, option, text], f"{option} must be three numbers of at most {most}, got {text!r}"
         native = [*call, "--engine", "native", "--preset", "slow"]
         yield native, "no preset of the engine native 'slow'; there are: exact, fast"
         yield [*call[:2], "qince", *call[3:]], f"no vehicle 'qince'; there are: {KNOWN}"
@@ -462,14 +476,20 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-EXTRAS = {("log", "report"): "jinja2", ("log", "fit"): "cmaes", ("reproduce", "calibration"): "cmaes"}
+EXTRAS = {
+    "log report": "jinja2",
+    "log fit": "cmaes",
+    "reproduce calibration": "cmaes",
+    "train": "stable_baselines3",
+}
 """What commands need before they look at anything else."""
 
 
 def refused(call: list[str]) -> str:
     """What a call that a user got wrong says."""
     is_bag = call[0] == "log" and call[-1] == "folder"
-    if (package := "rosbags" if is_bag else EXTRAS.get(tuple(call[:2]))) is not None:
+    named = EXTRAS.get(" ".join(call[:2])) or EXTRAS.get(call[0])
+    if (package := "rosbags" if is_bag else named) is not None:
         pytest.importorskip(package, reason="of an extra")
     done = CliRunner().invoke(app, call)
     assert done.exit_code == 2

@@ -2,20 +2,15 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
-from segtrack.envs.learning import evaluation, training
+from segtrack.envs.learning import evaluation
 from segtrack.envs.learning.evaluation import EvaluationInterrupted, evaluate
 from segtrack.envs.learning.evaluation_setup import EvaluationSetup
 from segtrack.envs.learning.results import EpisodeOutcome
-from segtrack.errors import FileAccessError
 
 WORDS = ["evaluate", "GapCross", "--track-model", "chain", "--episodes", "12", "--levels", "0.2,0.3"]
 
@@ -76,31 +71,3 @@ def test_an_evaluation_without_an_episode_writes_nothing(interrupted, tmp_path):
     done = CliRunner().invoke(app, [*WORDS, "--out", str(tmp_path / "out")])
     assert done.exit_code == 130
     assert not (tmp_path / "out").exists()
-
-
-HOLD = """
-import sys, time
-from pathlib import Path
-from segtrack.envs.learning.training import _locked
-with _locked(Path(sys.argv[1])):
-    print("locked", flush=True)
-    time.sleep(600)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="files are locked otherwise there")
-def test_a_folder_belongs_to_the_training_that_lives_there(tmp_path: Path) -> None:
-    other = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True)
-    try:
-        assert other.stdout is not None and other.stdout.readline() == "locked\n"
-        with pytest.raises(FileAccessError) as error, training._locked(tmp_path):
-            pass
-        assert str(error.value) == f"cannot train in {tmp_path}: process {other.pid} trains there"
-    finally:
-        other.send_signal(signal.SIGKILL)
-        other.communicate()
-    # It left its lock behind, and is dead.
-    assert (tmp_path / training.LOCK).read_text() == str(other.pid)
-    with training._locked(tmp_path):
-        assert (tmp_path / training.LOCK).read_text() == str(os.getpid())
-    assert (tmp_path / training.LOCK).read_text() == ""

@@ -53,7 +53,6 @@ def test_training_leaves_checkpoint_policy_curve_and_logs(trained: TrainingResul
         "curve.csv",
         "policies",
         "tensorboard",
-        "training.lock",
     }
     last = rows_of(trained.curve)[-1]
     assert int(last["steps"]) == trained.steps

@@ -50,7 +50,11 @@ def here() -> str:
         {"NUMBA_CPU_NAME": "generic"},
         {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA"},
         {"OPENBLAS_CORETYPE": "Prescott"},
-        {"NPY_DISABLE_CPU_FEATURES": " ".join(np._core._multiarray_umath.__cpu_dispatch__)},
+        {
+            "NPY_DISABLE_CPU_FEATURES": " ".join(
+                (np._core if hasattr(np, "_core") else np.core)._multiarray_umath.__cpu_dispatch__
+            )
+        },
     ],
     ids=["kernels", "mathematical library", "matrix products", "NumPy"],
 )

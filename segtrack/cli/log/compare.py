@@ -16,7 +16,7 @@ from segtrack.cli.log.options import (
     VehicleOption,
     simulation_command,
 )
-from segtrack.cli.output import counting, finish, say_written
+from segtrack.cli.output import counting, finish, path, say_written
 from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from segtrack.logs.replay import LoadedTerrain, Replay
 
 MappingFile = Annotated[
-    Path, typer.Option(help="Mapping file: which channel is which quantity.", show_default=False)
+    Path, typer.Option(parser=path, help="Mapping file: which channel is which quantity.", show_default=False)
 ]
 TerrainOption = Annotated[
     str | None, typer.Option(help="Bundled course or terrain file; the mapping's.", show_default=False)
@@ -107,7 +107,9 @@ def clock_deviations(mapped: MappedLog) -> dict[str, float | None]:
 @simulation_command
 def compare(
     options: SimulationOptions,
-    logs: Annotated[list[Path], typer.Argument(help="The log; several are repeats, as are trials of one.")],
+    logs: Annotated[
+        list[Path], typer.Argument(parser=path, help="The log; several are repeats, as are trials of one.")
+    ],
     mapping: MappingFile,
     trial: TrialOption = None,
     vehicle: VehicleOption = None,
@@ -224,7 +226,9 @@ def _motions(replay: Replay, folder: Path, number: str) -> Iterator[Path]:
 @simulation_command
 def report(
     options: SimulationOptions,
-    log: Annotated[Path, typer.Argument(help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)],
+    log: Annotated[
+        Path, typer.Argument(parser=path, help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)
+    ],
     mapping: MappingFile,
     trial: TrialOption = None,
     vehicle: VehicleOption = None,

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from segtrack.cli.output import JsonFlag, command, finish
+from segtrack.cli.output import JsonFlag, command, finish, path
 
 
 @command
 def list_reports(
-    folder: Annotated[Path, typer.Argument(help="Folder with reports in it, or in folders below it.")] = Path(
-        "out"
-    ),
+    folder: Annotated[
+        Path, typer.Argument(parser=path, help="Folder with reports in it, or in folders below it.")
+    ] = Path("out"),
     as_json: JsonFlag = False,
 ) -> None:
     """List the reports in a folder: errors within their uncertainty, level, and a page of links there."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from segtrack.cli.log.options import ConstantsOption, TrialOption
-from segtrack.cli.output import JsonFlag, OutFolder, command, finish, results_folder, say_written, words
+from segtrack.cli.output import JsonFlag, OutFolder, command, finish, path, results_folder, say_written, words
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.files import check_file, to_json, write_text
 
@@ -19,6 +19,7 @@ def inspect(
     file: Annotated[
         Path,
         typer.Argument(
+            parser=path,
             help="CSV, TSV, TUM (also .gz), .mat, .bag, .db3, .mcap, or folder of a ROS 2 bag.",
             show_default=False,
         ),
@@ -40,7 +41,7 @@ def inspect(
 
 
 LogFile = Annotated[
-    Path | None, typer.Argument(help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)
+    Path | None, typer.Argument(parser=path, help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)
 ]
 
 
@@ -48,13 +49,15 @@ LogFile = Annotated[
 def map_file(
     file: LogFile = None,
     mapping: Annotated[
-        Path | None, typer.Option(help="Mapping file; without one it is proposed.", show_default=False)
+        Path | None,
+        typer.Option(parser=path, help="Mapping file; without one it is proposed.", show_default=False),
     ] = None,
     constants: ConstantsOption = None,
     trial: TrialOption = None,
     mcap: Annotated[
         Path | None,
         typer.Option(
+            parser=path,
             help="MCAP file to write the mapped quantities to, in ROS 2 messages at the log's times: for "
             "PlotJuggler, Rerun or Foxglove.",
             show_default=False,
