@@ -573,7 +573,7 @@ def test_a_state_is_read_as_it_was_sent(page):
 
 
 TRIAL = {
-    "operator": "Ann",
+    "operator": "page",
     "done": 1,
     "repetitions": 10,
     "failures": 0,
