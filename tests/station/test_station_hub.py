@@ -822,3 +822,18 @@ def test_a_record_that_cannot_be_read_stops_no_status(hub, tmp_path):
     hub.broadcast(1.0)
     status = [message for message in sent(driver)[0] if message["type"] == "status"][-1]
     assert not any(row["passed"] for row in status["exercises"])
+
+
+def test_a_refused_order_is_answered_to_those_who_give_orders_and_each_has_their_own_report(hub, simulation):
+    driver, instructor, onlooker = at_wheel(hub), join(hub, "instructor", "Ida"), join(hub, "onlooker", "Oda")
+    simulation.waiting = [Refused("no")]
+    hub.broadcast(1.0)
+    assert [errors(each) for each in (driver, instructor, onlooker)] == [["no"], ["no"], []]
+    simulation.waiting = [TrialReport(trial(over=True))]
+    hub.broadcast(2.0)
+    course = hub.run._catalogue.course("okada-step")
+    hub.library.records.add(Trial(course, "Ann", "quince").result("2026-01-02"))
+    hub.take(onlooker, protocol.ReportRequest(), 2.0)
+    hub.take(instructor, protocol.ReportRequest(), 2.0)
+    links = [json.loads(each._answers[-1])["link"] for each in (onlooker, instructor)]
+    assert links == ["/station/report", "/station/report/Ann"]

@@ -178,6 +178,43 @@ FAULT |= {"unit": "1/min", "ghost_splits": [3.0, 8.1], "failures": 1, "passed": 
 OVER = FAULT | {"over": True, "passed": True, "paused": None, "rate": 1.25}
 
 
+def test_a_trial_has_cards_for_its_operator_and_instructors_alone(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    tell(page, trial=OVER | {"operator": "Eve"}, run="running")
+    page.get_by_text("New here?").wait_for()  # Of somebody else the end is no news.
+    page.get_by_role("button", name="Not now").click()
+    assert page.locator(".st-result").count() == 0
+    instructor = [{"id": page.evaluate(f"{STATION}.client"), "name": "page", "role": "instructor"}]
+    tell(page, trial=OVER | {"operator": "Eve"}, clients=instructor)
+    assert (card(page), "Operator: Eve" in page.locator(".st-result").text_content()) == (
+        "Trial passed",
+        True,
+    )
+    page.context.close()
+
+
+def test_a_void_repetition_is_told_when_it_ends(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    tell(page, trial=FAULT | {"paused": None})
+    assert page.locator(".st-said").count() == 0
+    tell(page, trial=FAULT | {"paused": None, "void": 1})
+    page.get_by_text("This repetition does not count").wait_for()
+    page.context.close()
+
+
+def test_a_double_click_asks_once(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    station.forget()
+    page.get_by_role("button", name="Reset").dblclick()
+    page.get_by_role("button", name="Loads").click()  # Whatever comes after it.
+    until(lambda: asked(station, "run"))
+    assert [message.action for message in asked(station, "run")] == ["reset"]
+    page.context.close()
+
+
 def test_a_fault_has_a_card_from_which_it_is_looked_at_and_left(browser, station):
     page = open_page(browser, station)
     page.wait_for_function(f"{STATION}.drives")
@@ -290,7 +327,9 @@ COVERED = """(names) => names.filter((name) => {
 def test_nothing_that_a_step_of_the_lesson_needs_lies_under_something_else(browser, station, size, language):
     page = open_page(browser, station, viewport=size, locale=LOCALES[language], has_touch=True)
     page.wait_for_function(f"{STATION}.drives && {STATION}.state")
-    page.evaluate(f"{STATION}.touch = true; {STATION}.panel = false; {STATION}.teach({STATION}.status.exercises[0])")
+    page.evaluate(
+        f"{STATION}.touch = true; {STATION}.panel = false; {STATION}.teach({STATION}.status.exercises[0])"
+    )
     page.evaluate(f"{STATION}.lesson.look = () => false; {STATION}.connect.on.state = () => null")
     covered = {}
     for latched in (0, 1):  # By whoever was here before, too.

@@ -118,7 +118,7 @@ class Client:
     def is_news(self, message: ControlsMessage, now: float) -> bool:
         """Return True if controls that come at `now` [s] are the newest, and not from before a stall.
 
-        Those from before a stall come ever less late; where a client's clock stood still, all come equally late.
+        Those from before a stall come ever less late; after a client's clock stood still, all equally late.
         """
         if message.seq <= self._seq or message.time < self._time:
             return False

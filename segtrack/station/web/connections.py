@@ -12,7 +12,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from segtrack.station.web.client import MAX_CONNECTIONS, Bucket
 
 REQUEST_WITHIN = 2.0
-"""Longest time from a connection, or a request's first byte, to the end of the request, its body included [s]."""
+"""Longest time from a connection, or a request's first byte, to the end of the request and its body [s]."""
 RESPONSE_WITHIN = 60.0
 """Longest time from a request to the end of its response, which a client may read slowly [s]."""
 MAX_WAITING = 6 * MAX_CONNECTIONS // 10
@@ -20,7 +20,7 @@ MAX_WAITING = 6 * MAX_CONNECTIONS // 10
 MAX_OF_ADDRESS = 8 * MAX_CONNECTIONS // 10
 """Connections of one address, which may be that of a proxy with all clients behind it."""
 FRAME_RATE, FRAME_BURST = 700.0, 1000.0
-"""Frames of any kind, in a second and at once, above which a WebSocket is cut: more than the messages that are dropped."""
+"""Frames of any kind, in a second and at once, above which a WebSocket is cut: more than are dropped."""
 CLOSE_WITHIN = 0.2
 """Longest time that a client has to answer the frame that closes its WebSocket [s]."""
 _SLICE = 1024

@@ -29,6 +29,8 @@ const NAMES = { chase: "Chase", front: "Front", rear: "Rear", ptz: "Pan-tilt-zoo
 const ROLES = ["driver", "instructor", "onlooker"];
 const NARROW = "(max-width: 1000px)";
 const LONGEST_DELAY = 60000; // A longer one is told as this [ms]
+const ONCE = ["run", "trial", "exercise", "configure"]; // Kinds of messages that a double click sends once
+const DOUBLE_CLICK = 500; // [ms]
 const VOID = "This repetition does not count: the simulation was slower than real time. It is run again.";
 const kept = (name, fallback) => localStorage.getItem(`segtrack-${name}`) ?? fallback;
 const keep = (name, value) => localStorage.setItem(`segtrack-${name}`, value);
@@ -315,8 +317,12 @@ export default {
         { message: this.receive, state: this.take, change: this.changed },
       );
     },
+    /** Send a message, unless a double click asks for the same again. */
     send(message) {
-      this.connect?.send(message);
+      const [asked, now] = [JSON.stringify(message), performance.now()];
+      const again = ONCE.includes(message.type) && asked === this.asked && now - this.askedAt < DOUBLE_CLICK;
+      Object.assign(this, { asked, askedAt: now });
+      if (!again) this.connect?.send(message);
     },
     /** Come in under a name, with a role; both are kept. */
     enter(name, role) {
