@@ -89,7 +89,7 @@ def test_a_trial_is_told_as_it_goes_and_ends_with_a_result(drive):
 
 def test_going_back_in_a_trial_gives_the_repetition_up(drive):
     drive.set_trial(SetTrial("begin", "Ann", 30, {}))
-    run(drive, 5, 0.3, 0.3)
+    run(drive, 110, 0.1, 0.1)
     drive.reports()
     drive.restart()
     (report,) = drive.reports()
