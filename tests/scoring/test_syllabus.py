@@ -135,6 +135,17 @@ def test_the_table_of_a_class_has_a_line_for_each_operator_and_exercise(rows):
     assert table[1]["least_rate"] == "3.0"
 
 
+@pytest.mark.parametrize("title", ["=1+1", "+1", "-1", "@A1"])
+def test_no_cell_of_a_table_is_a_formula(tmp_path, title):
+    records = Records(tmp_path)
+    exercise = ONE.model_copy(update={"title": title})
+    records.add(tried(exercise))
+    (line,) = csv.DictReader(
+        io.StringIO(class_csv(class_rows(records, Syllabus(title="Day", exercises=(exercise,)))))
+    )
+    assert line["title"] == f"'{title}"
+
+
 def test_the_page_of_a_class_says_who_drives_waits_and_has_passed(rows):
     pytest.importorskip("jinja2", reason="of an extra")
     people = [
