@@ -426,7 +426,8 @@ export default {
       if (status.message && status.message !== heard) this.say(status.message, false);
       const before = this.myTrial;
       this.status = status;
-      if (before && this.myTrial?.recording === before.recording && this.myTrial.void > before.void) this.say(VOID, true);
+      const after = this.myTrial;
+      if (before && after && after.recording === before.recording && after.void > before.void) this.say(VOID, true);
       this.setSeeing();
       const { trial, link } = status;
       this.view.cameras.ptz.delay = link ? 1000 * (link.command.delay + link.video.delay) : 0;
