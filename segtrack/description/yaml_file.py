@@ -32,7 +32,7 @@ class _Loader(yaml.SafeLoader):
     }
 
 
-_FLOATS = r"[-+]?(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)[eE][-+]?\d+|[-+]?(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*)"
+_FLOATS = r"[-+]?(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)[eE][-+]?\d+|[-+]?(?:\d[\d_]*\.[\d_]*|\.\d[\d_]*)"
 _SPECIAL = r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
 _INTEGERS = r"[-+]?(?:0b[01_]+|0x[\da-fA-F_]+|0|[1-9][\d_]*)"
 _Loader.add_implicit_resolver(_FLOAT, re.compile(rf"^(?:{_FLOATS}|{_SPECIAL})$"), list("-+.0123456789"))

@@ -9,7 +9,7 @@
 | `result` | what came of a trial: rate, conditions, comparison |
 | `records` | results in a folder, a file an operator |
 | `syllabus` | exercises in their order, and who has passed them |
-| `class_report` | results of a class as HTML, CSV and PDF |
+| `class_report` | results of a class as HTML and CSV |
 | `report` | an operator's record as HTML and CSV, and a list of all |
 | `seeing` | what conditions of seeing there are |
 """

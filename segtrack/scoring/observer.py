@@ -233,8 +233,10 @@ class TrialObserver:
         self._outline = VehicleOutline(robot)
         self._sensor = WallSensor(course.walls, settings.touch_distance) if course.walls else None
 
-    def look(self, time: float, wall_clock: float | None = None, late: bool = False) -> Situation:
+    def look(
+        self, time: float, wall_clock: float | None = None, late: bool = False, commanded: bool = True
+    ) -> Situation:
         """Return the robot's situation at a simulated time [s], as `Situation` has it."""
         state = self._robot.state
         touching = self._sensor is not None and self._sensor.touches(self._outline.look())
-        return Situation(time, state.position, state.roll, state.pitch, touching, wall_clock, late)
+        return Situation(time, state.position, state.roll, state.pitch, touching, wall_clock, late, commanded)

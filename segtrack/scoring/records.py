@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
@@ -18,7 +19,9 @@ from segtrack.files import replacing, write_text
 from segtrack.scoring.result import Result, TrialConditions
 
 _SUFFIX = ".jsonl"
-_NAME = re.compile(r"[^\W_][\w .'-]{0,39}")
+_NAME = re.compile(r"[^\W_][\w .'-]*")
+"""Name without its combining marks, which are parts of letters."""
+_MAX_NAME = 40
 _EXPECTED_NAME = (
     "up to 40 letters, digits, spaces, dots, dashes and apostrophes, beginning with a letter or digit"
 )
@@ -63,8 +66,13 @@ def check_operator(name: str, what: str = "operator") -> str:
     Raises:
         InvalidValueError: No name that a file can be named after.
     """
-    stripped = name.strip()
-    if not _NAME.fullmatch(stripped) or len(_file_name(stripped)) > _MAX_FILE_NAME:
+    stripped = unicodedata.normalize("NFC", name.strip())
+    letters = stripped[:1] + "".join(each for each in stripped[1:] if unicodedata.category(each)[0] != "M")
+    if (
+        len(stripped) > _MAX_NAME
+        or not _NAME.fullmatch(letters)
+        or len(_file_name(stripped)) > _MAX_FILE_NAME
+    ):
         raise InvalidValueError(what, _EXPECTED_NAME, name)
     return stripped
 

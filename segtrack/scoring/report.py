@@ -132,6 +132,7 @@ _COLUMNS: Mapping[str, Callable[[_Trial, ScoringSettings], object]] = {
     "real_time_factor": lambda trial, _: _format(trial.result.real_time_factor),
     "late_ticks": lambda trial, _: _format(trial.result.late),
     "delay_s": lambda trial, _: _format(trial.result.delay),
+    "without_commands_s": lambda trial, _: f"{trial.result.uncommanded:.2f}",
     "pauses": lambda trial, _: trial.result.pauses,
     "conditions": lambda trial, _: "; ".join(
         f"{name}: {value}" for name, value in trial.result.conditions.items()
@@ -210,8 +211,16 @@ def report_csv(records: Records, operator: str, settings: ScoringSettings) -> st
     writer.writerow(_COLUMNS)
     for result in records.read(operator).results:
         trial = _trial(result, records.expert_result(result.event), settings)
-        writer.writerow(cell(trial, settings) for cell in _COLUMNS.values())
+        writer.writerow(text_cell(cell(trial, settings)) for cell in _COLUMNS.values())
     return buffer.getvalue()
+
+
+def text_cell(value: object) -> object:
+    """Return a value for a cell: text that a spreadsheet takes for a formula gets an apostrophe before it."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
+
+
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def _groups(records: Records, book: Book, settings: ScoringSettings, t: Language) -> Iterable[_EventGroup]:

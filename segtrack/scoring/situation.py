@@ -18,6 +18,7 @@ class Situation:
         touching_wall: True while a wall is touched.
         wall_clock: Wall clock [s]; None where nobody watches in real time.
         late: True if the simulation is late by more than a tick.
+        commanded: False while no commands come: who drives is not heard.
     """
 
     time: float
@@ -27,6 +28,7 @@ class Situation:
     touching_wall: bool = False
     wall_clock: float | None = None
     late: bool = False
+    commanded: bool = True
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,7 @@ class Trial:
         self._wall_clock: float | None = None
         self._pace = Pace()
         self._ticks = self._late = 0
+        self._uncommanded = 0.0
         self._begun = 0.0
         self._gate = 0
 
@@ -117,6 +118,7 @@ class Trial:
             if time < self._time:
                 raise InvalidValueError("time of the situation [s]", f"at least {self._time}", time)
             self.clock += time - self._time
+            self._uncommanded += 0.0 if situation.commanded else time - self._time
             if self._wall_clock is not None and situation.wall_clock is not None:
                 self._pace.add(time - self._time, situation.wall_clock - self._wall_clock)
                 self._ticks, self._late = self._ticks + 1, self._late + situation.late
@@ -209,6 +211,7 @@ class Trial:
             id=self.id,
             late=self._late / self._ticks if self._ticks else None,
             delay=delay,
+            uncommanded=self._uncommanded,
         )
 
     def summary(self) -> dict[str, Any]:

@@ -214,7 +214,7 @@ def _load(address: str) -> None:
 async def _read_reports(link: str) -> None:
     """Load the pages of reports and of the class again and again."""
     while True:
-        for path in ("/station/report", "/station/class", "/station/class.csv", "/station/class.pdf"):
+        for path in ("/station/report", "/station/class", "/station/class.csv"):
             await asyncio.to_thread(_load, link + path)
             await asyncio.sleep(0.25)
 

@@ -23,8 +23,8 @@ from segtrack.station.simulation.process import SimulationProcess
 from segtrack.station.web.app import create_app
 from segtrack.station.web.catalogue import Catalogue, Library
 from segtrack.station.web.client import MAX_CONNECTIONS
+from segtrack.station.web.connections import CountedWebSocket, TimedHttp
 from segtrack.station.web.hub import Hub
-from segtrack.station.web.timed_http import TimedHttp
 
 MAX_FRAME = 1 << 16
 """Largest WebSocket message that is read at all, the page's own included [B]."""
@@ -98,7 +98,7 @@ class Station:
                 log_config=None,
                 log_level="warning",
                 http=TimedHttp,
-                ws="websockets-sansio",
+                ws=CountedWebSocket,
                 ws_max_size=MAX_FRAME,
                 ws_per_message_deflate=False,
                 ws_ping_interval=5.0,

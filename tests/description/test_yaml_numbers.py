@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import time
 
 import pytest
 import yaml
@@ -87,3 +88,10 @@ def test_a_setting_of_base_60_is_no_number():
     from segtrack.cli.learn import _read
 
     assert _read("1:30") == "1:30" and _read("[1, 2]") == [1, 2] and _read("1e-1") == 0.1
+
+
+@pytest.mark.parametrize("text", ["1" * 64_000 + "x", "." + "1" * 64_000 + "e", "1_" * 32_000 + ".e"])
+def test_a_long_scalar_is_read_in_time_that_grows_with_its_length(text):
+    begun = time.process_time()
+    assert read_value(text) == text
+    assert time.process_time() - begun < 1.0

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import sys
+import unicodedata
 from xml.etree import ElementTree
 
 import pytest
@@ -153,6 +154,15 @@ def test_names_that_could_be_paths_are_refused(records, name):
         records.add(result(operator=name))
     assert str(error.value) == f"operator must be {expected}, got {name!r}"
     assert not records.folder.exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["\u0905\u092e\u093f\u0924\u093e", "\u0e19\u0e49\u0e33\u0e1d\u0e19", "Zoe\u0308"]
+)
+def test_letters_of_a_name_may_have_combining_marks(records, name):
+    records.add(result(operator=name))
+    (kept,) = records.operators()
+    assert records.read(name).operator == kept == unicodedata.normalize("NFC", name)
 
 
 def test_unknown_operator_is_told_who_there_is(records):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -178,6 +179,10 @@ def test_the_simulation_goes_before_others_where_it_may(station):
         pytest.skip("may not raise a priority")
     until(lambda: os.getpriority(os.PRIO_PROCESS, station.simulation.pid) == -10)
     assert os.getpriority(os.PRIO_PROCESS, 0) > -10
+    group = Path(f"/proc/{station.simulation.pid}/autogroup")
+    if group.exists():  # Where Linux shares the processor between sessions first.
+        until(lambda: group.read_text().endswith(" nice -10\n"))
+        assert Path("/proc/self/autogroup").read_text() != group.read_text()
 
 
 def test_a_simulation_that_dies_is_reported_and_started_anew(station):

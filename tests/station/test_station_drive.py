@@ -10,13 +10,14 @@ pytest.importorskip("mcap", reason="of an extra")
 
 from segtrack.errors import FileAccessError, NotReadyError
 from segtrack.recording.recording import Recording
-from segtrack.recording.setup import Command, DriveSetup
+from segtrack.recording.setup import TICK, Command, DriveSetup
 from segtrack.scoring.situation import Pace
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import Flag
 from segtrack.station.simulation import loads
 from segtrack.station.simulation.drive import StationDrive
 from segtrack.station.simulation.exchange import (
+    WATCHDOG,
     RecordingReport,
     SetTrial,
     StampedCommand,
@@ -88,7 +89,7 @@ def test_a_trial_is_told_as_it_goes_and_ends_with_a_result(drive):
 
 def test_going_back_in_a_trial_gives_the_repetition_up(drive):
     drive.set_trial(SetTrial("begin", "Ann", 30, {}))
-    run(drive, 5, 0.3, 0.3)
+    run(drive, 110, 0.1, 0.1)
     drive.reports()
     drive.restart()
     (report,) = drive.reports()
@@ -162,6 +163,28 @@ def test_a_trial_is_kept_as_far_as_it_has_come(drive, tmp_path):
     assert result.recording == drive.session.recorder.path.stem
     assert records.read("Ann").results == (result,)
     assert records.recover() == ((), ())
+
+
+def test_time_without_commands_is_in_the_result(drive):
+    drive.set_trial(SetTrial("begin", "Ann", 10, {}))
+    command = StampedCommand(1, 0.0, 0.0, False)
+    for k in range(60):  # The last command came 0.6 s ago.
+        drive.tick(command, TICK * k)
+    drive.set_trial(SetTrial("abandon"))
+    (ended,) = [report for report in drive.reports() if isinstance(report, TrialEnded)]
+    assert ended.result.uncommanded == pytest.approx(ended.result.elapsed - WATCHDOG, abs=2 * TICK)
+
+
+@pytest.mark.parametrize(("ticks", "failures"), [(2, 1), (110, 2)])
+def test_a_double_reset_is_one_failure_and_one_after_a_second_is_another(drive, ticks, failures):
+    drive.set_trial(SetTrial("begin", "Ann", 30, {}))
+    run(drive, 110)
+    drive.restart()
+    run(drive, ticks)
+    drive.restart()
+    drive.set_trial(SetTrial("abandon"))
+    (ended,) = [report for report in drive.reports() if isinstance(report, TrialEnded)]
+    assert ended.result.failed == failures
 
 
 def test_a_repetition_of_a_slow_simulation_is_void_and_flagged(drive):

@@ -136,6 +136,22 @@ def test_another_site_links_to_the_page_alone(hub):
     assert browser(hub).get("/station/report", headers=headers).text == FOREIGN
 
 
+@pytest.mark.parametrize("path", ["/", f"/{5000 * 'a'}", f"/?{5000 * 'a'}"])
+def test_a_refusal_ends_the_connection_and_a_flood_of_them_is_logged_once(hub, path, caplog):
+    client = browser(hub, token="secret")
+    answers = [client.post(path) for _ in range(5)]
+    assert [(each.status_code, each.headers["connection"]) for each in answers] == [(403, "close")] * 5
+    assert len(caplog.records) == 1 and len(caplog.text) < 400
+
+
+def test_a_flood_of_pages_from_one_address_leaves_others_theirs(hub, monkeypatch):
+    monkeypatch.setattr("segtrack.station.web.guard.PAGE_RATE", 0.0)
+    first = browser(hub)
+    there = TestClient(first.app, base_url=ORIGIN, headers=OWN, client=("10.0.0.2", 1))
+    assert [first.get("/").status_code for _ in range(int(PAGE_BURST) + 1)][-1] == 429
+    assert there.get("/").status_code == 200
+
+
 def test_a_flood_of_pages_is_cut_and_takes_no_room_from_who_drives(hub, monkeypatch):
     monkeypatch.setattr("segtrack.station.web.guard.PAGE_RATE", 0.0)
     client = browser(hub)

@@ -376,6 +376,28 @@ def test_controls_that_are_old_or_from_before_a_stall_are_dropped(hub, simulatio
     assert len(simulation.commands) == count + 1
 
 
+def time_dropped(hub, simulation, ways, period=0.02):
+    """Time in which controls are dropped whose ways take these times more than the first [s]."""
+    driver, began, late = at_wheel(hub), 10.0, []
+    for i, way in enumerate(ways):
+        count = len(simulation.commands)
+        came = began + i * period
+        hub.take(driver, controls(i + 1, 1000 * (came - way), keys=("KeyW",)), came)
+        late.append(len(simulation.commands) == count)
+    return late.count(True) * period
+
+
+def test_a_driver_whose_clock_stood_still_drives_again_after_a_second(hub, simulation):
+    assert time_dropped(hub, simulation, [4.0] * 100) == pytest.approx(1.0, abs=0.03)
+
+
+def test_controls_from_before_a_stall_are_dropped_however_slowly_they_come(hub, simulation):
+    drained, drift = 0.01, 1e-4  # By each message, of the backlog, and of clocks that differ [s].
+    stalled = [4.0 - drained * i for i in range(401)]
+    dropped = (4.0 - MAX_LAG) / (drained + drift)
+    assert time_dropped(hub, simulation, stalled) == pytest.approx(0.02 * dropped, abs=0.03)
+
+
 @pytest.mark.parametrize(("late", "taken"), [(-1e-3, True), (1e-3, False)])
 def test_controls_count_up_to_their_largest_lag(hub, simulation, late, taken):
     driver = at_wheel(hub)  # Its first controls took no time.
@@ -800,3 +822,18 @@ def test_a_record_that_cannot_be_read_stops_no_status(hub, tmp_path):
     hub.broadcast(1.0)
     status = [message for message in sent(driver)[0] if message["type"] == "status"][-1]
     assert not any(row["passed"] for row in status["exercises"])
+
+
+def test_a_refused_order_is_answered_to_those_who_give_orders_and_each_has_their_own_report(hub, simulation):
+    driver, instructor, onlooker = at_wheel(hub), join(hub, "instructor", "Ida"), join(hub, "onlooker", "Oda")
+    simulation.waiting = [Refused("no")]
+    hub.broadcast(1.0)
+    assert [errors(each) for each in (driver, instructor, onlooker)] == [["no"], ["no"], []]
+    simulation.waiting = [TrialReport(trial(over=True))]
+    hub.broadcast(2.0)
+    course = hub.run._catalogue.course("okada-step")
+    hub.library.records.add(Trial(course, "Ann", "quince").result("2026-01-02"))
+    hub.take(onlooker, protocol.ReportRequest(), 2.0)
+    hub.take(instructor, protocol.ReportRequest(), 2.0)
+    links = [json.loads(each._answers[-1])["link"] for each in (onlooker, instructor)]
+    assert links == ["/station/report", "/station/report/Ann"]

@@ -178,6 +178,44 @@ FAULT |= {"unit": "1/min", "ghost_splits": [3.0, 8.1], "failures": 1, "passed": 
 OVER = FAULT | {"over": True, "passed": True, "paused": None, "rate": 1.25}
 
 
+def test_a_trial_has_cards_for_its_operator_and_instructors_alone(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    tell(page, trial=OVER | {"operator": "Eve"}, run="running")
+    page.get_by_text("New here?").wait_for()  # Of somebody else the end is no news.
+    page.get_by_role("button", name="Not now").click()
+    assert page.locator(".st-result").count() == 0
+    instructor = [{"id": page.evaluate(f"{STATION}.client"), "name": "page", "role": "instructor"}]
+    tell(page, trial=OVER | {"operator": "Eve"}, clients=instructor)
+    assert (card(page), "Operator: Eve" in page.locator(".st-result").text_content()) == (
+        "Trial passed",
+        True,
+    )
+    page.context.close()
+
+
+def test_a_void_repetition_is_told_when_it_ends(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    told = page.get_by_text("This repetition does not count")
+    tell(page, trial=FAULT | {"paused": None})
+    assert told.count() == 0
+    tell(page, trial=FAULT | {"paused": None, "void": 1})
+    told.wait_for()
+    page.context.close()
+
+
+def test_a_double_click_asks_once(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    station.forget()
+    page.get_by_role("button", name="Reset").dblclick()
+    page.get_by_role("button", name="Loads").click()  # Whatever comes after it.
+    until(lambda: asked(station, "run"))
+    assert [message.action for message in asked(station, "run")] == ["reset"]
+    page.context.close()
+
+
 def test_a_fault_has_a_card_from_which_it_is_looked_at_and_left(browser, station):
     page = open_page(browser, station)
     page.wait_for_function(f"{STATION}.drives")
@@ -261,6 +299,72 @@ def test_cards_and_steps_of_the_lesson_fit_in_each_language(browser, station, si
             wrong[touch, step] = page.evaluate(LAYOUT)
     assert {name: each for name, each in wrong.items() if each != nothing} == {}
     assert not page.complaints
+
+
+PHONE = {"width": 390, "height": 844}
+NEEDED = {
+    "start": ".st-lesson .bg-primary",
+    "forward": ".st-stick-left",
+    "left": ".st-stick-left",
+    "right": ".st-stick-left",
+    "raise": ".st-stick-right",
+    "lower": ".st-stick-right",
+    "stop": ".st-estop",
+    "release": ".st-release",
+    "gates": ".st-lesson .bg-primary",
+}
+"""What each step of a lesson needs by touch."""
+COVERED = """(names) => names.filter((name) => {
+  const needed = document.querySelector(name);
+  const { left, top, width, height } = needed.getBoundingClientRect();
+  return [[0.5, 0.5], [0.5, 0.1], [0.5, 0.9], [0.1, 0.5], [0.9, 0.5]].some(([x, y]) =>
+    !needed.contains(document.elementFromPoint(left + x * width, top + y * height)));
+})"""
+"""Names of things that lie under something else, or beyond an edge, by points of them."""
+
+
+@pytest.mark.parametrize("size", [LAPTOP, TABLET, PHONE], ids=["laptop", "tablet", "phone"])
+@pytest.mark.parametrize("language", some_of(LOCALES, "de"))
+def test_nothing_that_a_step_of_the_lesson_needs_lies_under_something_else(browser, station, size, language):
+    page = open_page(browser, station, viewport=size, locale=LOCALES[language], has_touch=True)
+    page.wait_for_function(f"{STATION}.drives && {STATION}.state")
+    page.evaluate(
+        f"{STATION}.touch = true; {STATION}.panel = false; {STATION}.teach({STATION}.status.exercises[0])"
+    )
+    page.evaluate(f"{STATION}.lesson.look = () => false; {STATION}.connect.on.state = () => null")
+    covered = {}
+    for latched in (0, 1):  # By whoever was here before, too.
+        page.evaluate(f"{STATION}.flags = {latched}")
+        for number, (step, needed) in enumerate(NEEDED.items()):
+            page.evaluate(f"{STATION}.lesson.number = {number}")
+            page.wait_for_function(f"{STATION}.lesson.step.name === '{step}'")
+            names = {needed, ".st-estop", *([".st-release"] if latched else [])}
+            if step != "release" or latched:
+                covered[step, latched] = page.evaluate(COVERED, sorted(names))
+    assert {step: names for step, names in covered.items() if names} == {}
+    tall = page.locator(".st-scene").bounding_box()["height"]
+    assert tall >= 200  # Of the picture there is enough left to drive by.
+    assert not page.complaints
+    page.context.close()
+
+
+def test_the_next_gate_is_pointed_at_where_it_is_not_seen(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives && {STATION}.state")
+    ways = page.evaluate(f"""() => {{
+      const {{ view }} = {STATION};
+      view.course.next = 0;
+      const [x, y, z] = view.vehicle.body.elements.slice(12);
+      return [[5, 0], [-5, 3], [-5, -3], [0, 30], [0, -30]].map(([ahead, left]) => {{
+        view.course.middles[0].set(x + ahead, y + left, z);
+        return view.aim === null ? null : Math.round(view.aim * 180 / Math.PI);
+      }});
+    }}""")
+    seen, behind_left, behind_right, left, right = ways
+    assert seen is None
+    assert -180 < behind_left < -90 and 90 < behind_right < 180
+    assert -115 < left < -65 and 65 < right < 115
+    page.context.close()
 
 
 @pytest.mark.real_time

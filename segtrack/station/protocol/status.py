@@ -104,6 +104,7 @@ class StatusMessage(BaseModel):
         syllabus: Title of the exercises.
         exercises: Progress of this client's person in them.
         reason: Reason for which the run failed, or "".
+        prioritized: False if the operating system does not put the simulation before other programs.
         recordings: Names of recordings that can be opened, newest first.
         replay: Recording that is looked at: name, time, duration [s], playing, speed, faults; else None.
         ghost: Name of the recording that is shown beside.
@@ -121,6 +122,7 @@ class StatusMessage(BaseModel):
     clients: tuple[ClientInfo, ...]
     run: RunState
     reason: str
+    prioritized: bool = True
     setup: Setup | None
     trial: TrialStatus | None
     recordings: tuple[str, ...]

@@ -99,7 +99,7 @@ class StationDrive:
                 self._judge.note_delay(latest.delay)
         self.session.advance()
         if self._judge is not None:
-            self._note(self._judge.look(now, late))
+            self._note(self._judge.look(now, late, not self._flags & Flag.WATCHDOG))
 
     def check(self, latest: StampedCommand | None, now: float) -> Command:
         """Return the command that may be applied, at rest where something holds the vehicle.

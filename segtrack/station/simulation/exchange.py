@@ -196,6 +196,11 @@ class ProcessDied:
 
 
 @dataclass(frozen=True)
+class NoPriority:
+    """The operating system does not let the process be in time before others."""
+
+
+@dataclass(frozen=True)
 class SceneReport:
     """Scene of the drive: the fields of `protocol.SceneMessage`."""
 
@@ -232,5 +237,13 @@ class RecordingReport:
 
 
 Report: TypeAlias = (
-    Taken | Refused | RunReport | ProcessDied | SceneReport | TrialReport | TrialEnded | RecordingReport
+    Taken
+    | Refused
+    | RunReport
+    | NoPriority
+    | ProcessDied
+    | SceneReport
+    | TrialReport
+    | TrialEnded
+    | RecordingReport
 )

@@ -19,6 +19,8 @@ from segtrack.scoring.syllabus import CONDITION
 from segtrack.station.protocol import Flag
 from segtrack.station.simulation.exchange import SetTrial
 
+JUST_BEGUN = 1.0
+"""Time from the start in which going back there again, by a double click, changes nothing [s]."""
 _SHOWN_EVENTS = 20
 _LOG = logging.getLogger(__name__)
 
@@ -55,6 +57,7 @@ class Judge:
         self._delays: list[float] = []
         self._first_tick = session.tick
         self._moment: float | None = None
+        self._began = 0.0
         records.note_unfinished(self.result())
 
     @property
@@ -72,11 +75,17 @@ class Judge:
         """True after the trial has ended."""
         return self.trial.state not in ("running", "paused")
 
-    def look(self, now: float, late: bool) -> list[TrialEvent]:
-        """Judge the vehicle's present situation; returns what happened."""
+    def look(self, now: float, late: bool, commanded: bool) -> list[TrialEvent]:
+        """Judge the vehicle's present situation; returns what happened.
+
+        Args:
+            now: Monotonic clock [s].
+            late: True if the tick before ended late.
+            commanded: False while no commands come.
+        """
         if self.trial.state != "running":
             return []
-        return self._noted(self.trial.update(self._observer.look(self._session.time, now, late)))
+        return self._noted(self.trial.update(self._observer.look(self._session.time, now, late, commanded)))
 
     def ask_help(self) -> list[TrialEvent]:
         """Give a repetition up, since somebody helped.
@@ -105,9 +114,15 @@ class Judge:
             _LOG.error("%s", error)
 
     def restart(self) -> list[TrialEvent]:
-        """Go on from the start; going back there without a fault gives up a repetition."""
-        events = self.ask_help() if self.trial.state == "running" else []
-        return events + self.trial.restart() if self.trial.state == "paused" else events
+        """Go on from the start; going back there without a fault gives up what has not just begun."""
+        trial = self.trial
+        if trial.state == "running" and trial.clock - self._began < JUST_BEGUN:
+            return []
+        events = self.ask_help() if trial.state == "running" else []
+        if trial.state == "paused":
+            events += trial.restart()
+        self._began = trial.clock
+        return events
 
     def result(self) -> Result:
         """Return the result, as if the trial ended now."""

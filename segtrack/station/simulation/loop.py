@@ -10,6 +10,7 @@ import time
 from collections import deque
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 from segtrack.errors import NotReadyError, SegtrackError
 from segtrack.recording.setup import TICK
@@ -21,6 +22,7 @@ from segtrack.station.simulation.exchange import (
     Build,
     Close,
     LatestValue,
+    NoPriority,
     Order,
     Refused,
     RunReport,
@@ -104,9 +106,8 @@ _LOG = logging.getLogger(__name__)
 def simulate(commands: LatestValue, states: LatestValue, orders: Connection, folder: StationFolder) -> None:
     """Run the simulation's process until it is told to close, or the web process is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The web process ends this one.
-    with suppress(AttributeError, PermissionError):  # On Windows, or without the right to.
-        if os.getpriority(os.PRIO_PROCESS, 0) == 0:  # Unless somebody chose another.
-            os.setpriority(os.PRIO_PROCESS, 0, _PRIORITY)
+    if not _raise_priority():
+        orders.send(NoPriority())
     loop = SimulationLoop(commands, states, orders, folder)
     try:
         loop.run()
@@ -114,6 +115,27 @@ def simulate(commands: LatestValue, states: LatestValue, orders: Connection, fol
         pass
     finally:
         loop.close()
+
+
+def _raise_priority() -> bool:
+    """Raise the priority of the process, unless somebody chose another; returns False if it is not raised.
+
+    Linux may share the processor between sessions first, and by nice values only within one: the process is a
+    session of its own then, which has a nice value, too (sched(7), autogroup).
+    """
+    if not hasattr(os, "setpriority") or os.getpriority(os.PRIO_PROCESS, 0) != 0:
+        return False
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, _PRIORITY)
+        if _AUTOGROUP.exists():
+            os.setsid()
+            _AUTOGROUP.write_text(str(_PRIORITY))
+    except OSError:
+        return False
+    return True
+
+
+_AUTOGROUP = Path("/proc/self/autogroup")
 
 
 class SimulationLoop:

@@ -1,7 +1,7 @@
 """The web process: who is connected, what they ask for, and what they see.
 
-`guard` lets requests in, and `timed_http` closes connections that make none. `hub` decides what a message
-does, `seats` who drives; `client` is one socket's end with its limits, `status` what it is told. `steering`
-maps controls, `run` gives the simulation orders, `viewing` replays recordings, `catalogue` is what can be
-chosen and what lies in the station's folder, and `app` puts them behind a page.
+`guard` lets requests in, and `connections` ends those that ask for nothing, or for too much. `hub` decides
+what a message does, `seats` who drives; `client` is one socket's end with its limits, `status` what it is
+told. `steering` maps controls, `run` gives the simulation orders, `viewing` replays recordings, `catalogue`
+is what can be chosen and what lies in the station's folder, and `app` puts them behind a page.
 """

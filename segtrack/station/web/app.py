@@ -17,7 +17,14 @@ from segtrack.errors import MessageError, SegtrackError
 from segtrack.station import protocol
 from segtrack.station.page import build_page
 from segtrack.station.web.catalogue import Library
-from segtrack.station.web.client import HEARD_WITHIN, HELLO_WITHIN, MAX_CLIENTS, Client, MessageBudget
+from segtrack.station.web.client import (
+    HEARD_WITHIN,
+    HELLO_WITHIN,
+    LOG_PERIOD,
+    MAX_CLIENTS,
+    Client,
+    MessageBudget,
+)
 from segtrack.station.web.guard import Guard
 from segtrack.station.web.hub import Hub
 from segtrack.station.web.reports import class_routes, report_routes
@@ -25,8 +32,6 @@ from segtrack.station.web.reports import class_routes, report_routes
 _POLICY_VIOLATION, _TRY_LATER = 1008, 1013
 _MAX_REASON = 123
 """Longest reason that fits into a frame that closes a socket [B]."""
-_LOG_PERIOD = 1.0
-"""Shortest time between two logged lines about one client's messages [s]."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -159,7 +164,7 @@ class _Conversation:
 
     def _log(self, what: str) -> None:
         now = time.monotonic()
-        if now - self._logged_at >= _LOG_PERIOD:
+        if now - self._logged_at >= LOG_PERIOD:
             self._logged_at = now
             _LOG.warning("%s", ascii(what)[1:-1][:300])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import logging
 import time
+from collections import OrderedDict
 from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
@@ -13,11 +14,15 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from segtrack.station.web.client import PAGE_BURST, PAGE_RATE, Bucket
+from segtrack.station.web.client import LOG_PERIOD, PAGE_BURST, PAGE_RATE, Bucket
 
 COOKIE = "segtrack_station"
 """Name of the cookie with the token, set when the printed link is opened."""
 _POLICY_VIOLATION = 1008
+_MAX_ADDRESS = 4096
+"""Longest path and query together, which are logged where there is no such page [B]."""
+_MAX_ADDRESSES = 1024
+"""Addresses whose pages are counted; the one that came first makes room."""
 _OTHER_SITES = "cross-site", "same-site"
 _LOG = logging.getLogger(__name__)
 
@@ -39,7 +44,8 @@ class Guard:
             token: Secret, shown by the link's query or the cookie that it leaves; None for no secret.
         """
         self._app, self._origins, self._token = app, origins, token
-        self._pages = Bucket(PAGE_RATE, PAGE_BURST, time.monotonic())
+        self._pages: OrderedDict[str, Bucket] = OrderedDict()
+        self._logged_at = float("-inf")
         self._hosts = {origin.partition("://")[2] for origin in origins}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,9 +57,9 @@ class Guard:
         shown = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
         problem = self._problem(scope, headers, shown)
         if problem is not None:
-            _LOG.warning("refused %s %s: %s", scope["type"], ascii(scope["path"])[:200], problem)
+            self._log(f"refused {scope['type']} {ascii(scope['path'])[:200]}: {problem}")
             await _refuse(scope, receive, send, 403, problem)
-        elif _is_page(scope) and not self._pages.take(time.monotonic()):
+        elif _is_page(scope) and not self._may_open(scope):
             await _refuse(scope, receive, send, 429, "too many pages are opened")
         elif scope["type"] == "http" and shown and self._token is not None:
             response = RedirectResponse("/", status_code=303)
@@ -62,7 +68,26 @@ class Guard:
         else:
             await self._app(scope, receive, _with_frame_policy(send))
 
+    def _may_open(self, scope: Scope) -> bool:
+        """Return True if the address that asks may open another page."""
+        now = time.monotonic()
+        address = scope["client"][0] if scope.get("client") else ""
+        if address not in self._pages:
+            self._pages[address] = Bucket(PAGE_RATE, PAGE_BURST, now)
+            if len(self._pages) > _MAX_ADDRESSES:
+                self._pages.popitem(last=False)
+        return self._pages[address].take(now)
+
+    def _log(self, what: str) -> None:
+        """Log a refusal, unless another one was logged just now."""
+        now = time.monotonic()
+        if now - self._logged_at >= LOG_PERIOD:
+            self._logged_at = now
+            _LOG.warning("%s", what)
+
     def _problem(self, scope: Scope, headers: Headers, shown: list[str]) -> str | None:
+        if len(scope["path"]) + len(scope["query_string"]) > _MAX_ADDRESS:
+            return "too long an address"
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return "foreign host"
@@ -82,7 +107,9 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, probl
         await receive()
         await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": problem})
     else:
-        await PlainTextResponse(f"segtrack station: {problem}", status_code=status)(scope, receive, send)
+        headers = {"Connection": "close"}  # What a body still brings is not waited for.
+        response = PlainTextResponse(f"segtrack station: {problem}", status, headers)
+        await response(scope, receive, send)
 
 
 def _is_link(path: str, headers: Headers) -> bool:

@@ -159,9 +159,10 @@ class Hub:
             case RunReport(state="running"):
                 self._show_run()
             case RunReport(state="ready" | "failed"):
-                self._message = self.trials.try_due(self.crew.drivers_link) or self._message
+                if reason := self.trials.try_due(self.crew.drivers_link):
+                    self._refuse(reason)
             case Refused(reason):
-                self._message = reason
+                self._refuse(reason)
             case TrialEnded(result):
                 self._message = self.library.keep(result)
                 self.classroom.forget()
@@ -171,6 +172,12 @@ class Hub:
                 self.library.refresh()
             case RecordingReport(name, closed):
                 self.library.note_recording(name, closed)
+
+    def _refuse(self, reason: str) -> None:
+        """Answer those who give orders."""
+        for client in self.crew.clients:
+            if self.seats.commands(client.id):
+                client.answer(protocol.ErrorAnswer(what=self.library.hide_folder(reason)))
 
     def _simulated(self) -> SeenState | None:
         latest = self.run.simulation.state()
@@ -212,7 +219,8 @@ class Hub:
             case protocol.Ping(time=time):
                 client.answer(protocol.Pong(time=time, server=now))
             case protocol.ReportRequest():
-                client.answer(protocol.ReportLink(link=self.trials.report_link()))
+                operator = None if self.seats.role(client.id) == "instructor" else client.name
+                client.answer(protocol.ReportLink(link=self.trials.report_link(operator)))
             case protocol.LinkRequest():
                 self.crew.degrade(client, message, self.trials.operator)
             case protocol.DeleteRequest(recording=recording):

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse
 
 from segtrack.errors import SegtrackError
 from segtrack.language import Language, preferred_language
-from segtrack.scoring.class_report import class_csv, class_html, class_pdf, class_rows
+from segtrack.scoring.class_report import class_csv, class_html, class_rows
 from segtrack.scoring.report import reports_html
 from segtrack.station.page import spoken
 from segtrack.station.web.catalogue import REPORTS, Library
@@ -46,13 +46,13 @@ def report_routes(library: Library) -> APIRouter:
 
     @router.get("/{operator}/csv")
     def table(operator: str) -> Response:
-        return _answer(library, lambda: Response(library.report(operator, "csv"), media_type="text/csv"))
+        return _answer(library, lambda: _csv(library.report(operator, "csv")))
 
     return router
 
 
 def class_routes(hub: Hub) -> APIRouter:
-    """Create the routes of the class: who is here and what all have passed, as HTML, CSV and PDF."""
+    """Create the routes of the class: who is here and what all have passed, as HTML and CSV."""
     router = APIRouter()
     library, classroom = hub.library, hub.classroom
 
@@ -80,20 +80,16 @@ def class_routes(hub: Hub) -> APIRouter:
     def table() -> Response:
         def make() -> Response:
             rows = class_rows(classroom.records, classroom.syllabus)
-            return Response(class_csv(rows), media_type="text/csv")
-
-        return _answer(library, make)
-
-    @router.get(f"{CLASS}.pdf")
-    def document(language: _Chosen) -> Response:
-        def make() -> Response:
-            rows = class_rows(classroom.records, classroom.syllabus)
-            pdf = class_pdf(rows, classroom.syllabus, _now(), language)
-            return Response(pdf, media_type="application/pdf")
+            return _csv(class_csv(rows))
 
         return _answer(library, make)
 
     return router
+
+
+def _csv(table: str) -> Response:
+    """Answer with a table that spreadsheets read as UTF-8."""
+    return Response(table.encode("utf-8-sig"), media_type="text/csv; charset=utf-8")
 
 
 def _now() -> str:

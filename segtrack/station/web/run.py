@@ -16,6 +16,7 @@ from segtrack.station import protocol
 from segtrack.station.protocol import LinkRequest, RunState, Setup, TrialStatus
 from segtrack.station.simulation.exchange import (
     Build,
+    NoPriority,
     Order,
     ProcessDied,
     Refused,
@@ -65,6 +66,7 @@ class StationRun:
         reason: Reason for which it failed, or "".
         trial: Progress of the trial; None without one.
         beginning: Operator of the trial that was ordered, until it has begun; None without one.
+        prioritized: False if the operating system does not let the simulation be in time before others.
         fields: Fields of its scene; None before it is built.
         steering: Controls of the driver, as commands.
     """
@@ -74,6 +76,7 @@ class StationRun:
         self.simulation, self._catalogue = simulation, catalogue
         self.scene = 0
         self.reason = ""
+        self.prioritized = True
         self.trial: TrialStatus | None = None
         self.beginning: str | None = None
         self.fields: dict[str, Any] | None = None
@@ -193,6 +196,8 @@ class StationRun:
                         self.trial = self.beginning = None
                 case Refused():
                     self.beginning = None
+                case NoPriority():
+                    self.prioritized = False
                 case ProcessDied(reason):
                     self._build_again(reason)
                 case SceneReport(fields):

@@ -54,6 +54,7 @@ class StationStatus:
             clients=self.seats.listed(),
             run=run.state,
             reason=self.library.hide_folder(run.reason),
+            prioritized=run.prioritized,
             setup=run.setup,
             trial=trial,
             recordings=self.library.recordings(),

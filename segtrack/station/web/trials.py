@@ -186,7 +186,7 @@ class Trials:
             return trial
         return trial.model_copy(update={"expert_fraction": trial.rate / expert.rate})
 
-    def report_link(self) -> str:
-        """Return the link of the last operator's report."""
+    def report_link(self, operator: str | None) -> str:
+        """Return the link of an operator's report; of the last one's for None."""
         trial = self._run.trial
-        return self._library.report_link(None if trial is None else trial.operator)
+        return self._library.report_link(operator or (None if trial is None else trial.operator))

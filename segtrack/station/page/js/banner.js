@@ -28,7 +28,10 @@ export function bannerOf({ blind, connection, reasons, flags, status, client }) 
   if (status.run === "stopped") return say("wait", t("Stopped"), told(status.reason));
   if (has(FLAG.watchdog)) return say("stop", t("No commands"), t("The station hears nothing: belts stop."));
   if (has(FLAG.trialPaused)) return say("wait", t("Fault: clock stopped"), told(status.trial?.paused ?? ""));
-  if (has(FLAG.slow)) return say("stop", t("Slower than real time"), has(FLAG.trial) ? t("This repetition will be void.") : "");
+  if (has(FLAG.slow)) {
+    const why = status.prioritized ? "" : t("The operating system gives the simulation no priority.");
+    return say("stop", t("Slower than real time"), `${has(FLAG.trial) ? t("This repetition will be void.") : ""} ${why}`.trim());
+  }
   return say("good", has(FLAG.trial) ? t("You drive: trial") : t("You drive"), told(status.reason) || reasons.pad);
 }
 

@@ -24,16 +24,18 @@ export class Course {
   constructor({ gates, bounds }, ground) {
     this.object = new THREE.Group();
     const looking = new THREE.Raycaster(new THREE.Vector3(), new THREE.Vector3(0, 0, -1));
-    this.gates = gates.map((gate) => {
-      looking.ray.origin.set(gate.x, gate.y, ABOVE);
-      const z = looking.intersectObject(ground)[0]?.point.z ?? 0;
+    this.middles = gates.map(({ x, y }) => {
+      looking.ray.origin.set(x, y, ABOVE);
+      return new THREE.Vector3(x, y, looking.intersectObject(ground)[0]?.point.z ?? 0);
+    });
+    this.gates = gates.map((gate, i) => {
+      const { z } = this.middles[i];
       return lines([...ring(gate, z), ...posts(gate, z)], GATE);
     });
-    this.labels = labelled(gates).map(({ numbers, gate }) => {
-      looking.ray.origin.set(gate.x, gate.y, ABOVE);
-      const z = looking.intersectObject(ground)[0]?.point.z ?? 0;
+    this.next = null;
+    this.labels = labelled(gates).map(({ numbers }) => {
       const label = new Label(numbers, gates.length);
-      label.sprite.position.set(gate.x, gate.y, z + HIGH);
+      label.sprite.position.copy(this.middles[numbers[0]]).add(new THREE.Vector3(0, 0, HIGH));
       return label;
     });
     this.object.add(lines(ring(bounds, 0), BOUNDS), ...this.gates, ...this.labels.map(({ sprite }) => sprite));
@@ -41,6 +43,7 @@ export class Course {
 
   /** Mark the gate that is to be passed next; null for none. */
   mark(next) {
+    this.next = next;
     this.gates.forEach((gate, i) => {
       gate.material.color.set(i === next ? NEXT : GATE);
       gate.renderOrder = i === next ? 1 : 0;

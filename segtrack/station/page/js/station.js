@@ -29,6 +29,9 @@ const NAMES = { chase: "Chase", front: "Front", rear: "Rear", ptz: "Pan-tilt-zoo
 const ROLES = ["driver", "instructor", "onlooker"];
 const NARROW = "(max-width: 1000px)";
 const LONGEST_DELAY = 60000; // A longer one is told as this [ms]
+const ONCE = ["run", "trial", "exercise", "configure"]; // Kinds of messages that a double click sends once
+const DOUBLE_CLICK = 500; // [ms]
+const VOID = "This repetition does not count: the simulation was slower than real time. It is run again.";
 const kept = (name, fallback) => localStorage.getItem(`segtrack-${name}`) ?? fallback;
 const keep = (name, value) => localStorage.setItem(`segtrack-${name}`, value);
 
@@ -69,6 +72,12 @@ export default {
         </nav>
         <button class="st-estop" :disabled="role === 'onlooker'" @click="stop(true)">{{ t('E-STOP') }}</button>
       </header>
+      <section class="st-notes">
+        <button v-if="mayRun && stopped" class="st-release" @click="stop(false)">{{ t('Release stop') }}</button>
+        <lesson-card v-if="lesson && drives" :step="lesson.step" :number="lesson.number" :count="lesson.steps.length" :device="device"
+          :bindings="bindings" :trial-on="trialOn" :voids="trialOn && myTrial ? myTrial.void : 0" :may-run="mayRun"
+          @start="ask('start')" @leave="lesson = null" @begin="exercise('begin', lesson.exercise)" @skip="lesson.skip()"/>
+      </section>
       <main class="st-scene">
         <canvas ref="canvas"></canvas>
         <div class="st-inset" v-show="shown.inset" ref="frame"><span>{{ shown.inset && t(names[shown.inset]) }}</span></div>
@@ -79,11 +88,8 @@ export default {
           <touch-stick class="st-stick-right" :label="t('flippers')" @move="(x, y, held) => stick(1, x, y, held)"/>
           <flipper-plan v-if="flippers.length > 1" :key="flippers.join()" :flippers="flippers" @choose="(names) => (inputs.flippers = names)"/>
         </template>
-        <button v-if="mayRun && stopped" class="st-release" @click="stop(false)">{{ t('Release stop') }}</button>
-        <lesson-card v-if="lesson" :step="lesson.step" :number="lesson.number" :count="lesson.steps.length" :device="device"
-          :bindings="bindings" :trial-on="trialOn" :may-run="mayRun" @start="ask('start')" @leave="lesson = null"
-          @begin="exercise('begin', lesson.exercise)" @skip="lesson.skip()"/>
-        <trial-card v-if="news" :trial="status.trial" :next="nextExercise" :may-run="mayRun" @send="send" @reset="goOn"
+        <div v-if="aim !== null" class="st-aim" role="img" :aria-label="t('The next gate is this way')" :style="aimStyle"></div>
+        <trial-card v-if="news" :trial="myTrial" :me="me" :next="nextExercise" :may-run="mayRun" @send="send" @reset="goOn"
           @close="closed = news.key" @next="(next) => exercise('begin', next)"/>
         <div v-else-if="invited" class="st-result st-card st-look" role="status">
           <h2>{{ t('New here?') }}</h2><p>{{ t('The first lesson explains the controls, in three minutes.') }}</p>
@@ -148,6 +154,7 @@ export default {
       refused: false,
       report: null,
       legend: "",
+      aim: null,
       blind: false,
       unseen: false,
     };
@@ -187,21 +194,38 @@ export default {
     driverName() {
       return this.status.clients.find(({ id }) => id === this.status.driver)?.name ?? "";
     },
+    /** The name under which the station knows the person. */
+    me() {
+      return this.status?.clients.find(({ id }) => id === this.client)?.name ?? "";
+    },
+    /** The trial that is the person's own; of instructors anyone's. */
+    myTrial() {
+      const trial = this.status?.trial ?? null;
+      return trial && (this.instructor || trial.operator === this.me) ? trial : null;
+    },
+    /** Where the arrow to the next gate stands, near the edge of the picture. */
+    aimStyle() {
+      const [right, up] = [Math.sin(this.aim), Math.cos(this.aim)];
+      return { left: `${50 + 44 * right}%`, top: `${50 - 40 * up}%`, transform: `translate(-50%, -50%) rotate(${this.aim}rad)` };
+    },
     trialOn() {
       return this.status?.trial ? !this.status.trial.over : false;
     },
     /** What a large card says, until it is closed or the picture is a replay. */
     news() {
-      const news = this.status?.replay ? null : newsOf(this.status?.trial);
+      const news = this.status?.replay ? null : newsOf(this.myTrial);
       return news && news.key !== this.closed ? news : null;
+    },
+    covered() {
+      return this.news?.key ?? (this.trialOn || this.lesson !== null);
     },
     nextExercise() {
       return this.status.exercises.find(({ passed, open, lesson }) => open && !passed && !lesson) ?? null;
     },
-    /** The lesson that the driver has not had yet, before anything else was tried. */
+    /** The lesson that the person at the wheel has not had yet, whatever others did before. */
     invited() {
       const first = this.status?.exercises[0];
-      const idle = this.drives && !this.lesson && !this.trialOn && ["ready", "stopped"].includes(this.run);
+      const idle = this.drives && !this.lesson && !this.trialOn;
       return idle && !this.uninvited && first?.lesson && first.tries === 0 ? first : null;
     },
     device() {
@@ -233,6 +257,10 @@ export default {
     },
     drives(drives) {
       this.inputs.activate(drives);
+    },
+    /** A card is read, and sticks are used, where panels lie over the picture. */
+    covered(covered) {
+      if (covered && matchMedia(NARROW).matches) this.panel = false;
     },
   },
 
@@ -289,8 +317,12 @@ export default {
         { message: this.receive, state: this.take, change: this.changed },
       );
     },
+    /** Send a message, unless a double click asks for the same again. */
     send(message) {
-      this.connect?.send(message);
+      const [asked, now] = [JSON.stringify(message), performance.now()];
+      const again = ONCE.includes(message.type) && asked === this.asked && now - this.askedAt < DOUBLE_CLICK;
+      Object.assign(this, { asked, askedAt: now });
+      if (!again) this.connect?.send(message);
     },
     /** Come in under a name, with a role; both are kept. */
     enter(name, role) {
@@ -298,7 +330,7 @@ export default {
       this.open();
     },
     exercise(action, { name }) {
-      this.closed = newsOf(this.status.trial)?.key ?? "";
+      this.closed = newsOf(this.myTrial)?.key ?? "";
       this.send({ type: "exercise", action, exercise: name });
     },
     /** Begin a lesson: what it takes is built, and the steps are shown one after another. */
@@ -312,6 +344,7 @@ export default {
       if (this.run !== "running") this.ask("start");
     },
     ask(action) {
+      if (action === "start") this.uninvited = true;
       this.send({ type: "run", action });
     },
     takeSeat() {
@@ -330,7 +363,7 @@ export default {
     },
     /** Connect anew under another name. */
     callMe(name) {
-      this.name = name;
+      Object.assign(this, { name, lesson: null, uninvited: false });
       keep("name", name);
       this.connect.socket.close();
     },
@@ -389,8 +422,12 @@ export default {
       }
     },
     setStatus(status) {
-      if (status.message && status.message !== this.status?.message) this.say(status.message, false);
+      const heard = this.status ? this.status.message : status.clients.length > 1 ? status.message : "";
+      if (status.message && status.message !== heard) this.say(status.message, false);
+      const before = this.myTrial;
       this.status = status;
+      const after = this.myTrial;
+      if (before && after && after.recording === before.recording && after.void > before.void) this.say(VOID, true);
       this.setSeeing();
       const { trial, link } = status;
       this.view.cameras.ptz.delay = link ? 1000 * (link.command.delay + link.video.delay) : 0;
@@ -422,16 +459,17 @@ export default {
       this.legend = legend && t("longest arrow {force} N", { force: full });
       this.hud.update(state, this.extra(state));
       this.sound.hear(state, this.hud.index);
+      this.aim = this.trialOn || this.lesson?.step.name === "gates" ? this.view.aim : null;
       this.look(state);
       requestAnimationFrame((next) => this.view.adapt(next - time));
       this.$el.dispatchEvent(new CustomEvent("drawn", { detail: { ...state, drawn: performance.now() } }));
     },
     /** Show the lesson a state of the simulation. */
     look({ flags, readings }) {
-      if (!this.lesson || flags & FLAG.replay) return;
+      if (!this.lesson || !this.drives || flags & FLAG.replay) return;
       const { flippers } = this.hud.index;
       const angles = (flippers.front ?? Object.values(flippers).flat()).map((at) => readings[at]);
-      const trial = this.status.trial;
+      const trial = this.myTrial;
       const begun = trial && trial.recording !== this.lesson.before; // Not that of who had the lesson before.
       const passed = begun && trial.exercise === this.lesson.exercise.name && trial.over && trial.passed;
       this.lesson.look(this.view.vehicle.body, angles, { flags, run: this.run, passed });
@@ -439,7 +477,8 @@ export default {
     },
     /** Delay and trial, which no state has in itself. */
     extra(state) {
-      const trial = (state.flags & FLAG.replay) === 0 ? (this.status?.trial ?? null) : null;
+      const shown = this.trialOn ? this.status.trial : this.myTrial; // The end of a trial is its operator's.
+      const trial = (state.flags & FLAG.replay) === 0 ? shown : null;
       const now = performance.now();
       const echoes = this.drives && state.clientTime > this.inputs.since && state.clientTime <= now;
       this.inputs.delay = echoes ? Math.min(now - state.clientTime, LONGEST_DELAY) : null;

@@ -26,6 +26,7 @@ const SOFT = 0.12; // Reach of shades beyond what casts them [m]
 /** Cameras as anybody would like them, by day, in clear air. */
 export const CLEAR = { real: false, dark: false, visibility: null };
 const ORIGIN = new THREE.Vector3();
+const point = new THREE.Vector3();
 const size = new THREE.Vector3();
 const box = new THREE.Box3();
 const around = new THREE.Box3();
@@ -53,6 +54,21 @@ export class View {
     this.resizing = new ResizeObserver(() => this.resize());
     this.resizing.observe(canvas.parentElement);
     this.resize();
+  }
+
+  /**
+   * Where the next gate lies beyond the edges of the main view, clockwise from upwards [rad], in steps of 5 degrees; null
+   * while it is seen, or there is none. Real cameras do not tell.
+   */
+  get aim() {
+    const gate = this.course.middles[this.course.next];
+    if (!gate || this.seeing.real) return null;
+    const camera = this.cameras.camera[this.shown.main];
+    const { x, y, z } = point.copy(gate).applyMatrix4(camera.matrixWorldInverse);
+    const tall = -z * Math.tan(THREE.MathUtils.degToRad(camera.fov / 2));
+    if (z < 0 && Math.abs(y) < tall && Math.abs(x) < camera.aspect * tall) return null;
+    const step = THREE.MathUtils.degToRad(5);
+    return step * Math.round(Math.atan2(x, z < 0 ? y : -Math.abs(y)) / step);
   }
 
   /** Replace what is seen: `Scene` of the protocol. */

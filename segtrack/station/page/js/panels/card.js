@@ -13,11 +13,12 @@ export function newsOf(trial) {
 }
 
 export const TrialCard = {
-  props: { trial: Object, next: Object, mayRun: Boolean, drives: Boolean },
+  props: { trial: Object, me: String, next: Object, mayRun: Boolean, drives: Boolean },
   emits: ["send", "reset", "close", "next"],
   template: `
     <div class="st-result st-card" :class="'st-' + kind" role="alert">
       <h2>{{ title }}</h2>
+      <p v-if="trial.operator !== me">{{ t('Operator: {name}', { name: trial.operator }) }}</p>
       <p v-if="detail">{{ detail }}</p>
       <div class="st-buttons">
         <q-btn v-if="!trial.over" unelevated no-caps color="white" text-color="black" :label="t('Back to the start')"

@@ -16,12 +16,13 @@ const TITLES = {
 };
 
 export const LessonCard = {
-  props: { step: Object, number: Number, count: Number, bindings: Array, device: String, trialOn: Boolean, mayRun: Boolean },
+  props: { step: Object, number: Number, count: Number, bindings: Array, device: String, trialOn: Boolean, voids: Number, mayRun: Boolean },
   emits: ["begin", "start", "skip", "leave"],
   template: `
-    <div class="st-lesson st-card" role="status" aria-live="polite">
+    <div class="st-lesson" role="status" aria-live="polite">
       <span class="st-hint">{{ t('First lesson, step {number} of {count}', { number: number + 1, count }) }}</span>
       <strong>{{ t(title) }}</strong>
+      <span v-if="voids" class="st-bad">{{ t('Repetitions that do not count, since the simulation is too slow: {count}', { count: voids }) }}</span>
       <div v-if="inputs.length" class="st-caps">
         <span>{{ t(device === 'keyboard' ? 'Hold or press' : device === 'gamepad' ? 'Hold and move' : 'Move or press') }}</span>
         <kbd v-for="input in inputs" :key="input">{{ input }}</kbd></div>

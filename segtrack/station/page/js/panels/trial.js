@@ -18,6 +18,7 @@ export const TrialPanel = {
         <q-btn v-if="instructor" outline no-caps :label="t('Make this operator the expert')" @click="ask('expert')"/>
       </div>
       <dl v-if="trial" class="st-facts">
+        <div><dt>{{ t('operator') }}</dt><dd>{{ trial.operator }}</dd></div>
         <div><dt>{{ t('completed') }}</dt><dd>{{ t('{done} of {all}', { done: trial.done, all: trial.repetitions }) }}</dd></div>
         <div><dt>{{ t('failures') }}</dt><dd>{{ trial.failures }}</dd></div>
         <div v-if="trial.void"><dt>{{ t('void: too slow') }}</dt><dd>{{ trial.void }}</dd></div>

@@ -1,0 +1,136 @@
+"""Connections of the web server: what each may take of its time and room, whoever is at the other end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from segtrack.station.web.client import MAX_CONNECTIONS, Bucket
+
+REQUEST_WITHIN = 2.0
+"""Longest time from a connection, or a request's first byte, to the end of the request and its body [s]."""
+RESPONSE_WITHIN = 60.0
+"""Longest time from a request to the end of its response, which a client may read slowly [s]."""
+MAX_WAITING = 6 * MAX_CONNECTIONS // 10
+"""Connections that wait for a request at a time."""
+MAX_OF_ADDRESS = 8 * MAX_CONNECTIONS // 10
+"""Connections of one address, which may be that of a proxy with all clients behind it."""
+FRAME_RATE, FRAME_BURST = 700.0, 1000.0
+"""Frames of any kind, in a second and at once, above which a WebSocket is cut: more than are dropped."""
+CLOSE_WITHIN = 0.2
+"""Longest time that a client has to answer the frame that closes its WebSocket [s]."""
+_SLICE = 1024
+"""Bytes of a WebSocket that are decoded before its frames are counted [B]."""
+
+
+class TimedHttp(HttpToolsProtocol):
+    """HTTP connection that ends unless it asks in time, and is the first to go where many wait.
+
+    Silent connections, requests that never end and responses that nobody reads would keep everybody else out.
+    """
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request, in place of another one if too many wait."""
+        super().connection_made(transport)
+        self._since = self.loop.time()
+        self._deadline: asyncio.TimerHandle | None = None
+        self._end_within(REQUEST_WITHIN)
+        if sum(_address(each) == _address(self) for each in self.connections) > MAX_OF_ADDRESS:
+            transport.abort()
+            return
+        waiting = [each for each in self.connections if isinstance(each, TimedHttp) and each.waits]
+        if len(waiting) > MAX_WAITING:
+            crowd = Counter(map(_address, waiting)).most_common(1)[0][0]
+            crowded = (each for each in waiting if _address(each) == crowd)
+            min(crowded, key=lambda each: each._since).transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._cancel_deadline()
+        super().connection_lost(exc)
+
+    @property
+    def waits(self) -> bool:
+        """True while no complete request is being answered."""
+        cycle = self.cycle
+        return not self.transport.is_closing() and (
+            cycle is None or cycle.response_complete or cycle.more_body
+        )
+
+    def data_received(self, data: bytes) -> None:
+        """Take data; the first of a request begin its time."""
+        if self._deadline is None:
+            self._end_within(REQUEST_WITHIN)
+        super().data_received(data)
+
+    def on_message_complete(self) -> None:
+        """Take the end of a request, which begins the time of its response."""
+        super().on_message_complete()
+        if self.cycle is None or not self.cycle.response_complete:
+            self._end_within(RESPONSE_WITHIN)
+        else:
+            self._cancel_deadline()
+
+    def on_response_complete(self) -> None:
+        """Take the end of a response."""
+        self._cancel_deadline()
+        super().on_response_complete()
+
+    def _end_within(self, time: float) -> None:
+        self._cancel_deadline()
+        self._deadline = self.loop.call_later(time, self._give_up)
+
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        """End the connection, unless it has become a WebSocket's."""
+        if self.transport.get_protocol() is self:
+            self.transport.abort()
+
+
+class CountedWebSocket(WebSocketsSansIOProtocol):
+    """WebSocket whose frames are counted, pings, pongs and fragments as well, and that is cut in a flood."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        """Begin with the burst to spend."""
+        super().__init__(*arguments, **named)
+        self.close_timeout = CLOSE_WITHIN
+        self._frames_left = Bucket(FRAME_RATE, FRAME_BURST, self.loop.time())
+
+    def data_received(self, data: bytes) -> None:
+        """Take data, a little at a time: a flood is noticed before it is decoded."""
+        for start in range(0, len(data), _SLICE):
+            if self.transport.is_closing():
+                return
+            super().data_received(data[start : start + _SLICE])
+
+    def handle_events(self) -> None:
+        """Count the frames that were decoded, then handle them."""
+        now = self.loop.time()
+        if all([self._frames_left.take(now) for _ in self.conn.events]):
+            super().handle_events()
+        else:
+            self.transport.abort()
+
+    def send_receive_event_to_app(self) -> None:
+        """Hand a message on; a text that is no UTF-8 ends the connection."""
+        try:
+            if self.curr_msg_data_type == "text":
+                b"".join(self.frames).decode()
+        except UnicodeDecodeError:
+            self.frames = []
+            self.transport.abort()
+        else:
+            super().send_receive_event_to_app()
+
+
+def _address(connection: Any) -> str | None:
+    """Return the address at the other end; None where it is not known any more."""
+    return None if connection.client is None else connection.client[0]
