@@ -285,7 +285,12 @@ class Batch(BatchHeights):
         fleet.place(chosen, np.column_stack([places[:, :2], heights]), headings, positions)
 
     def save(self) -> SavedBatch:
-        """Return everything that changes, commands, properties and own grounds of the vehicles included."""
+        """Return everything that changes, commands, properties and own grounds of the vehicles included.
+
+        Raises:
+            DisconnectedError: The batch is closed.
+        """
+        self._must_be_open("save the batch")
         return SavedBatch(self._fleet.save(), self._grounds.own(np.arange(len(self))), self._made_of)
 
     def restore(self, snapshot: SavedBatch) -> None:

@@ -85,7 +85,7 @@ class BulletEngine(Engine):
         """
         if client is not None and not isinstance(client, BulletClient):
             raise InvalidValueError("client", "a BulletClient", client)
-        self._owned = client is None
+        self._owned, self._is_open = client is None, True
         self.client: Any = open_client(gui) if client is None else client
         self._client_id = client_id(self.client, "join a client")
         self._given_step, self._preset_is_open = time_step, preset is None
@@ -113,7 +113,8 @@ class BulletEngine(Engine):
         self._check_every = max(1, round(_CHECK_INTERVAL / time_step))
 
     def close(self) -> None:
-        """Disconnect the client if it is the engine's own; may be called again."""
+        """Take no more steps, and disconnect the client if it is the engine's own; may be called again."""
+        self._is_open = False
         if self._owned and pybullet.isConnected(physicsClientId=self._client_id):
             self.client.disconnect()
 
@@ -174,6 +175,7 @@ class BulletEngine(Engine):
             DivergedError: A vehicle is no longer finite, or absurdly fast; found within 10 ms.
             DisconnectedError: The client is gone.
         """
+        self._must_be_connected("step the world")
         remaining = math.exp(-damping_rate * self.time_step)
         for _ in range(steps):
             self._take_step(damping_rate)
@@ -256,4 +258,6 @@ class BulletEngine(Engine):
             vehicle.check_speed(self.time)
 
     def _must_be_connected(self, what: str) -> None:
+        if not self._is_open:
+            raise DisconnectedError(what, "the world is closed")
         client_id(self.client, what)

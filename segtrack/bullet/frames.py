@@ -188,22 +188,24 @@ class LoopGuard:
     `resetSimulation` another body may have the vehicle's id, but not what was written on it.
 
     Attributes:
-        is_prepared: True once `before_step` has been called; then there is nothing left to find.
+        is_prepared: True once `before_step` has been called; then no forgotten one is left to find.
+        prepared: Pose and velocity with which a step was prepared last; None if they have been set since.
     """
 
     def __init__(self, client: int, bodies: Sequence[int], name: str) -> None:
         """Guard a vehicle that has just been loaded, by PyBullet's ids of its bodies."""
         self._client, self._bodies, self._name = client, bodies, name
         self.is_prepared = False
-        self._prepared: tuple[Any, ...] | None = None
+        self.prepared: tuple[Any, ...] | None = None
         self._mark = f"{next(_marks)}"
         self._note = pybullet.addUserData(bodies[0], "segtrack", self._mark, physicsClientId=client)
 
-    def has_stepped(self) -> bool:
-        """Return False if the vehicle moves, and is where it was at the last call.
+    def begin_step(self) -> None:
+        """Note a step that is prepared, and refuse one that has been prepared before.
 
         Raises:
             RemovedError: The vehicle is gone.
+            NotReadyError: The vehicle moves, and is where it was when a step was prepared last.
             DisconnectedError: The client is gone.
         """
         self.require_present(f"step {self._name}")
@@ -211,12 +213,13 @@ class LoopGuard:
         with connection_required(client, f"step {self._name}", body):
             velocity = pybullet.getBaseVelocity(body, physicsClientId=client)
             state = *pybullet.getBasePositionAndOrientation(body, physicsClientId=client), *velocity
-        before, self._prepared = self._prepared, state
-        return state != before or not any(map(any, velocity))
-
-    def forget(self) -> None:
-        """Let the next call of `has_stepped` be True: the vehicle is put where it may have been."""
-        self._prepared = None
+        if state == self.prepared and any(map(any, velocity)):
+            reason = (
+                "before_step() has been called, and no step been taken since; a state that is set back is "
+                "set by robot.restore() or robot.reset_base_pose()"
+            )
+            raise NotReadyError(f"step {self._name}", reason)
+        self.prepared = state
 
     def require_present(self, what: str) -> None:
         """Refuse an action, in words, on a vehicle that is gone from a client.

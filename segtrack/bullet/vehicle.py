@@ -203,7 +203,7 @@ class BulletVehicle(VehicleModel):
         """Record the latest step before speeds are set: it has done no work at those."""
         for track, reading in zip(self.tracks, self._readings(), strict=True):
             track.book(reading, self._step)
-        self._step = 0.0
+        self._step, self._guard.prepared = 0.0, None
 
     def _read_at_rest(self) -> list[BeltReading]:
         """The belts after their speeds have been set: no step has led to those, and no force."""
@@ -228,14 +228,14 @@ class BulletVehicle(VehicleModel):
         self._force = Push((x, y, z), (u, v, w)) if x or y or z else None
 
     def before_step(self) -> None:
-        """Prepare for the next step of somebody else's loop; before the same step again, do nothing.
+        """Prepare for the next step of somebody else's loop; to be called exactly once before each.
 
         Raises:
             DivergedError: A body or belt is not finite, or absurdly fast.
+            NotReadyError: It has been called before, and no step been taken since.
             DisconnectedError: The client is gone.
         """
-        if not self._guard.has_stepped():
-            return
+        self._guard.begin_step()
         self.check_speed()
         if self._watch.is_due():
             self.warn_of_loose_bodies()
@@ -363,6 +363,7 @@ class BulletVehicle(VehicleModel):
         return {
             "readings": readings,
             "step": self._step,
+            "prepared": self._guard.prepared,
             "force": self._force,
             "tracks": [track.snapshot() for track in self.tracks],
             "belts": self._belts.snapshot(),
@@ -372,7 +373,7 @@ class BulletVehicle(VehicleModel):
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Go back to a snapshot, together with PyBullet's own state."""
-        self._guard.forget()
+        self._guard.prepared = saved["prepared"]
         # PyBullet's saved state lacks the motors' forces of the last step.
         self._kept, self._force = saved["readings"], saved["force"]
         self._step = saved["step"]

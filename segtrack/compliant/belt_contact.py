@@ -93,7 +93,9 @@ def add_belt_contacts(
     """
     law, horizon = contact_law(belts.laws, belt, friction), horizon_of(report, step)
     first, points, history = belts.section_starts[belt], belts.points.shape[1], memory.contacts
-    run, slides = belts.riding[belt] * speed * horizon, belts.riding[belt] == 0.0
+    # What is reported acted in the step before: its chords lead here.
+    run = belts.riding[belt] * speed * (horizon if horizon > 0.0 else -step)
+    slides = belts.riding[belt] == 0.0
     for near in range(candidates.near_starts[belt], candidates.near_starts[belt + 1]):
         part = candidates.near[near]
         place = memory.places[part]
@@ -107,8 +109,8 @@ def add_belt_contacts(
         ride = Ride(forward, scaled(out, -curvature), scaled(forward, curvature))
         if abs(run) > _NO_RUN:
             # Around an arc the chord of the step, not its tangent, which leads run^2 / 2 r too deep.
-            end_x, end_z, end_cosine, end_sine, end_curvature = section_pose(belts, belt, coordinate + run)
-            if curvature != 0.0 or end_curvature != 0.0:
+            end_x, end_z, end_cosine, end_sine, _ = section_pose(belts, belt, coordinate + run)
+            if curvature != 0.0 or end_cosine != cosine or end_sine != sine:
                 ride = Ride(
                     along_axes(ex, ey, ez, ((end_x - x) / run, 0.0, (end_z - z) / run)),
                     along_axes(ex, ey, ez, ((end_cosine - cosine) / run, 0.0, (sine - end_sine) / run)),

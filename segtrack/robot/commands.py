@@ -25,9 +25,6 @@ class RobotCommands(Generic[Model]):
     Attributes:
         model: The vehicle in its engine.
         track_model: Name of its track model.
-        tracks: Its tracks by full name.
-        flippers: Its flippers by name.
-        joints: Joints of its body's URDF that move, by name.
     """
 
     def __init__(self, model: Model, track_model: str) -> None:
@@ -36,11 +33,26 @@ class RobotCommands(Generic[Model]):
         tracks = {track.mounted.name: Track(track) for track in model.tracks}
         flippers = {flipper.name: Flipper(flipper) for flipper in model.flippers}
         joints = {joint.design.name: Joint(joint) for joint in model.joints}
-        self.tracks = NamedParts(f"track of {self.name}", tracks)
-        self.flippers = NamedParts(f"flipper of {self.name}", flippers)
-        self.joints = NamedParts(f"moving joint of {self.name}", joints)
+        self._tracks = NamedParts(f"track of {self.name}", tracks)
+        self._flippers = NamedParts(f"flipper of {self.name}", flippers)
+        self._joints = NamedParts(f"moving joint of {self.name}", joints)
         self._steering = SteeringByLoads(self.description)
         self._belts = [(t.model, t.side, t.spec.drive.top_speed) for t in self.tracks.values()]
+
+    @property
+    def tracks(self) -> NamedParts[Track]:
+        """Its tracks by full name."""
+        return self._tracks
+
+    @property
+    def flippers(self) -> NamedParts[Flipper]:
+        """Its flippers by name."""
+        return self._flippers
+
+    @property
+    def joints(self) -> NamedParts[Joint]:
+        """Joints of its body's URDF that move, by name."""
+        return self._joints
 
     @property
     def description(self) -> VehicleDescription:

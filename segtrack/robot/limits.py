@@ -40,7 +40,7 @@ def clip_all(what: str, values: NDArray[np.float64], low: ArrayLike, high: Array
 def _tell(what: str, low: float, high: float) -> None:
     logging.getLogger("segtrack").warning(
         "%s is commanded far beyond its limits, %.4g to %.4g, and clipped to them: angles are in radians, "
-        "speeds in m/s and rad/s (told once)",
+        "speeds in m/s and rad/s, pedals from 0 to 1 (told once a quantity and program)",
         what,
         low,
         high,

@@ -38,9 +38,6 @@ class Robot(RobotCommands[Model]):
     Attributes:
         model: The vehicle in its engine.
         track_model: Name of its track model.
-        tracks: Its tracks by full name.
-        flippers: Its flippers by name.
-        joints: Joints of its body's URDF that move, by name.
     """
 
     @property
@@ -172,13 +169,12 @@ class Robot(RobotCommands[Model]):
     def before_step(self) -> None:
         """Prepare for the next step of somebody else's loop; to be called before each, see `segtrack.attach`.
 
-        Once the robot moves, a second call before the same step does nothing.
-
         Raises:
             DivergedError: The robot is no longer finite, or absurdly fast.
             DisconnectedError: The client is gone.
             RemovedError: Its bodies are gone, by `resetSimulation` or `removeBody`.
-            NotReadyError: The engine has no loop but its own.
+            NotReadyError: The engine has no loop but its own; or the robot moves, and no step has been taken
+                since the last call.
         """
         self.model.before_step()
 

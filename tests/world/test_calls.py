@@ -35,6 +35,8 @@ class Doors:
         self.client = BulletClient(pybullet.DIRECT)
         self.client.createMultiBody(0, self.client.createCollisionShape(pybullet.GEOM_PLANE))
         self.attached = segtrack.attach(self.client, "example_rover", position=(0, 0, 0.3))
+        self.closed_client = segtrack.World(client=BulletClient(pybullet.DIRECT))
+        self.closed_client.close()
         self.closed, self.closed_batch = segtrack.World(engine="native"), segtrack.Batch("example_rover", 1)
         self.closed.close()
         self.closed_batch.close()
@@ -76,6 +78,12 @@ CALLS = {
         "add a vehicle",
     ),
     "a closed world is saved": (lambda d: d.closed.save(), DisconnectedError, "the world is closed"),
+    "a closed world that has joined a client runs": (
+        lambda d: d.closed_client.run(0.1),
+        DisconnectedError,
+        "the world is closed",
+    ),
+    "a closed batch is saved": (lambda d: d.closed_batch.save(), DisconnectedError, "save the batch"),
     "a closed batch runs": (
         lambda d: d.closed_batch.run(0.1),
         DisconnectedError,
@@ -292,26 +300,48 @@ def on_a_plane():
     return client
 
 
-def go(client, robot, steps, calls=1):
+def go(client, robot, steps):
     for _ in range(steps):
-        for _ in range(calls):
-            robot.before_step()
+        robot.before_step()
         client.stepSimulation()
 
 
 @pytest.mark.parametrize("track_model", ["segments", "compliant", "chain"])
-def test_before_step_twice_is_once(track_model):
+def test_before_step_twice_is_refused_and_changes_nothing(track_model):
     """To the bit, and the work of the drives, too."""
     ends = []
-    for calls in (1, 2):
+    for twice in (False, True):
         client = on_a_plane()
         robot = segtrack.attach(client, "example_rover", track_model=track_model, position=(0, 0, 0.1))
         go(client, robot, 50)
         robot.set_belt_speed(0.2, 0.1)
-        go(client, robot, 50, calls)
+        for _ in range(50):
+            robot.before_step()
+            if twice:
+                with pytest.raises(NotReadyError, match="no step been taken since"):
+                    robot.before_step()
+            client.stepSimulation()
         ends.append((robot.state, robot.read_tracks()))
         client.disconnect()
     assert ends[0] == ends[1]
+
+
+def test_a_robot_that_is_set_back_before_each_step_drives_its_belts():
+    """A tow rig: by segtrack's own functions each step is prepared, and PyBullet's alone are told."""
+    client = on_a_plane()
+    robot = segtrack.attach(client, "example_rover", track_model="compliant", position=(0, 0, 0.1))
+    for _ in range(100):
+        robot.reset_base_pose((0, 0, 0.1))
+        robot.set_velocity(0.1)
+        go(client, robot, 1)
+    assert robot.tracks["left"].travel == pytest.approx(0.1 * 100 * 0.001, rel=0.02)
+    pose = client.getBasePositionAndOrientation(robot.body_id)
+    with pytest.raises(NotReadyError, match=r"robot\.reset_base_pose"):
+        for _ in range(2):
+            client.resetBasePositionAndOrientation(robot.body_id, *pose)
+            client.resetBaseVelocity(robot.body_id, (0.1, 0, 0), (0, 0, 0))
+            go(client, robot, 1)
+    client.disconnect()
 
 
 @pytest.mark.parametrize("track_model", ["segments", "compliant"])
