@@ -17,7 +17,6 @@ import pybullet
 
 from segtrack.geometry.links import SegmentLink
 from segtrack.geometry.solids import Placed
-from segtrack.ground.vectors import cross, dot, sum_of
 from segtrack.quiet import without_greetings
 
 _DEEPEST = 0.5
@@ -36,20 +35,17 @@ def thinnest_part(links: Iterable[SegmentLink]) -> float:
 class SurfaceWatch:
     """A watch for steps in which a vehicle would pass ground of triangles."""
 
-    def __init__(
-        self, client: int, own: Sequence[int], flippers: Sequence[int], name: str, thinnest: float
-    ) -> None:
+    def __init__(self, client: int, own: Sequence[int], name: str, thinnest: float) -> None:
         """Watch a vehicle that has just been loaded.
 
         Args:
             client: PyBullet's id of the client.
             own: PyBullet's ids of the vehicle's bodies, its own multibody first.
-            flippers: PyBullet's indices of its flippers' joints.
             name: The vehicle's, for messages.
             thinnest: Thickness of the thinnest part that touches the ground [m].
         """
         self._client, self._body, self._own, self._name = client, own[0], frozenset(own), name
-        self._flippers, self._most = list(flippers), _DEEPEST * thinnest
+        self._most = _DEEPEST * thinnest
         self._is_warned = False
         low, high = self._bounds()
         center, _ = pybullet.getBasePositionAndOrientation(self._body, physicsClientId=client)
@@ -58,13 +54,15 @@ class SurfaceWatch:
     def longest_step(self, step: float, known: Mapping[int, bool]) -> float:
         """Longest duration of the next step in which no part passes a surface [s].
 
-        It is infinite where nothing gets to one in the next step.
+        It is infinite where none is within reach.
 
         Args:
             step: Duration that the step is meant to have [s].
             known: True for bodies that are surfaces, by PyBullet's id; others are looked at.
         """
-        way = self._top_speed() * step
+        velocity, spin = pybullet.getBaseVelocity(self._body, physicsClientId=self._client)
+        speed = math.hypot(*velocity) + math.hypot(*spin) * self._radius
+        way = speed * step
         if not self._most < way < math.inf:
             return math.inf
         low, high = self._bounds()
@@ -72,44 +70,8 @@ class SurfaceWatch:
             (low - way).tolist(), (high + way).tolist(), physicsClientId=self._client
         )
         others = {body for body, _ in near or ()} - self._own
-        surfaces = [body for body in others if (known[body] if body in known else self._is_surface(body))]
-        closing = max((self._closing_speed(body, way, step) for body in surfaces), default=0.0)
-        return self._most / closing if closing > 0.0 else math.inf
-
-    def _top_speed(self) -> float:
-        """Bound on the speed of any part, but for what belts move on their links [m/s]."""
-        velocity, spin = pybullet.getBaseVelocity(self._body, physicsClientId=self._client)
-        # Without any PyBullet gives None.
-        states = pybullet.getJointStates(self._body, self._flippers, physicsClientId=self._client) or ()
-        # Nothing on a flipper is farther from its joint than across the vehicle.
-        turning = math.hypot(*spin) + 2 * max((abs(rate) for _, rate, *_ in states), default=0.0)
-        return math.hypot(*velocity) + turning * self._radius
-
-    def _closing_speed(self, surface: int, way: float, step: float) -> float:
-        """Largest speed along a surface's normals of what gets to it in the step, 0 without any [m/s].
-
-        Args:
-            surface: PyBullet's id of its body.
-            way: Distance that no part moves farther than in the step [m].
-            step: Its duration [s].
-        """
-        client = self._client
-        points = pybullet.getClosestPoints(self._body, surface, way, physicsClientId=client)
-        links = sorted({point[3] for point in points} - {-1})
-        states = pybullet.getLinkStates(
-            self._body, links, computeLinkVelocity=1, computeForwardKinematics=1, physicsClientId=client
-        )
-        closing = 0.0
-        motions = {link: (state[0], *state[6:8]) for link, state in zip(links, states or (), strict=True)}
-        center, _ = pybullet.getBasePositionAndOrientation(self._body, physicsClientId=client)
-        motions[-1] = (center, *pybullet.getBaseVelocity(self._body, physicsClientId=client))
-        for _, _, _, link, _, place, _, normal, gap, *_ in points:
-            center, velocity, spin = motions[link]
-            arm = place[0] - center[0], place[1] - center[1], place[2] - center[2]
-            speed = -dot(sum_of(velocity, cross(spin, arm)), normal)
-            if gap < speed * step:
-                closing = max(closing, speed)
-        return closing
+        found = any(known[body] if body in known else self._is_surface(body) for body in others)
+        return self._most / speed if found else math.inf
 
     def warn(self, step: float) -> None:
         """Warn, once an approach, of a step [s] that is too long."""

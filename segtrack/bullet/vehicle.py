@@ -89,8 +89,7 @@ class BulletVehicle(VehicleModel):
         self._watch = LooseBodyWatch(client, self.body_ids, description.name)
         links_of = track_builder(track_model).track_links
         thinnest = min(thinnest_part(links_of(track.spec)) for track in description.mounted_tracks())
-        joints = [flipper.joint for flipper in self.flippers]
-        self._surfaces = SurfaceWatch(client, self.body_ids, joints, description.name, thinnest)
+        self._surfaces = SurfaceWatch(client, self.body_ids, description.name, thinnest)
         for flipper in self.flippers:
             flipper.place(flippers[flipper.name])
         self._mechanism = Mechanism(client, loaded, self._reset_belts_beyond)

@@ -90,51 +90,6 @@ def test_a_fall_in_parts_is_repeated_after_a_restore_to_the_bit(tmp_path: Path) 
         assert ends[0] == ends[1]
 
 
-def parts_of(world: segtrack.World) -> int:
-    """Parts in which PyBullet takes its steps."""
-    return max(1, int(world.client.getPhysicsEngineParameters()["numSubSteps"]))
-
-
-@pytest.mark.parametrize("mine", [True, False], ids=["World", "own loop"])
-@pytest.mark.parametrize("gradient, divided", [(0.0, False), (2.0, True)])
-def test_what_counts_is_speed_towards_the_surface(
-    gradient: float, divided: bool, mine: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Of a PackBot at 1.2 m/s, 6 mm a step, on the level and against a steep face."""
-    spacing = 0.05
-    rise = gradient * spacing * np.maximum(0.0, np.arange(-60.0, 61.0) - 14)
-    with segtrack.World("fast", engine="pybullet") as world:
-        world.add_terrain(terrain.Heightfield(heights=np.tile(rise[:, None], 121), spacing=spacing))
-        add = world.add_vehicle if mine else partial(segtrack.attach, world.client)
-        robot, most = add("packbot", track_model="segments", position=(0.0, 0.0, 0.09)), 1
-        robot.set_velocity(1.2)
-        robot.set_belt_speed(1.2, 1.2)
-        for _ in range(120):
-            if mine:
-                world.step()
-            else:
-                robot.before_step()
-                world.client.stepSimulation()
-            most = max(most, parts_of(world))
-        assert robot.state.position[0] > 0.3
-        assert (most > 1 or bool(caplog.records)) == divided
-
-
-@pytest.mark.parametrize("downwards", [True, False])
-def test_a_flipper_that_comes_down_by_itself_counts(downwards: bool) -> None:
-    """Its tips, 0.3 m from the joint, are at most 7.5 mm above the ground, and move by 9 mm in a step."""
-    with segtrack.World("fast", engine="pybullet") as world:
-        world.add_terrain(ground("heightfield", Path()))
-        robot = world.add_vehicle("quince", track_model="segments", flippers=dict.fromkeys(FLIPPERS, 0.0))
-        world.run(0.5)
-        assert parts_of(world) == 1
-        for flipper in robot.model.flippers:
-            speed = -6.0 if downwards else 6.0
-            world.client.resetJointState(robot.model.body_id, flipper.joint, 0.0, targetVelocity=speed)
-        world.step()
-        assert (parts_of(world) > 1) == downwards
-
-
 @pytest.mark.parametrize("mine", [True, False], ids=["World", "own loop"])
 @pytest.mark.parametrize("kinds", [("plane", "heightfield"), ("heightfield", "plane")], ids="-".join)
 def test_other_ground_in_the_place_of_removed_ground_is_seen_as_it_is(
@@ -156,7 +111,7 @@ def test_other_ground_in_the_place_of_removed_ground_is_seen_as_it_is(
                 else:
                     robot.before_step()
                     client.stepSimulation()
-                most = max(most, parts_of(world))
+                most = max(most, client.getPhysicsEngineParameters()["numSubSteps"])
             assert (most > 1 or bool(caplog.records)) == (kind == "heightfield")
             world.clear_terrain()
 
@@ -191,8 +146,9 @@ class Drop:
         """Take steps until one is divided; returns in how many parts."""
         for _ in range(100):
             self.world.step()
-            if (parts := parts_of(self.world)) > 1:
-                return parts
+            parts = self.world.client.getPhysicsEngineParameters()["numSubSteps"]
+            if parts > 1:
+                return int(parts)
         raise AssertionError("no step was divided")
 
 
