@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from segtrack.compliant.belt import BeltArrays, section_pose
 from segtrack.compliant.candidates import Candidates
 from segtrack.compliant.edge_contact import (
-    Ride,
+    PartMotion,
     add_edges,
     along_axes,
     horizon_of,
+    motion_at,
     report_contact,
-    ridden,
     solid_of_edge,
 )
 from segtrack.compliant.memory import BeltMemory
@@ -106,12 +106,12 @@ def add_belt_contacts(
         forward = along_axes(ex, ey, ez, (cosine, 0.0, -sine))
         base = sum_of(origin, along_axes(ex, ey, ez, (x, 0.0, z)))
         lever = (base[0] - center[0], base[1] - center[1], base[2] - center[2])
-        ride = Ride(forward, scaled(out, -curvature), scaled(forward, curvature))
+        ride = PartMotion(forward, scaled(out, -curvature), scaled(forward, curvature))
         if abs(run) > _NO_RUN:
             # Around an arc the chord of the step, not its tangent, which leads run^2 / 2 r too deep.
             end_x, end_z, end_cosine, end_sine, _ = section_pose(belts, belt, coordinate + run)
             if curvature != 0.0 or end_cosine != cosine or end_sine != sine:
-                ride = Ride(
+                ride = PartMotion(
                     along_axes(ex, ey, ez, ((end_x - x) / run, 0.0, (end_z - z) / run)),
                     along_axes(ex, ey, ez, ((end_cosine - cosine) / run, 0.0, (sine - end_sine) / run)),
                     along_axes(ex, ey, ez, ((end_sine - sine) / run, 0.0, (end_cosine - cosine) / run)),
@@ -163,7 +163,7 @@ def add_belt_contacts(
         for p in range(belts.point_counts[kind]):
             arm = along_axes(forward, ey, out, row(belts.points[kind], p))
             point = sum_of(base, arm)
-            own, along_belt = sum_of(lever, arm), ridden(ride, row(belts.points[kind], p))
+            own, along_belt = sum_of(lever, arm), motion_at(ride, row(belts.points[kind], p))
             pressing, along, push, depth, pressure = point_load(
                 ground,
                 law,

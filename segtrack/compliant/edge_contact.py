@@ -77,7 +77,7 @@ def report_contact(
     out[3], out[10], out[11], out[12], out[13] = normal_force, depth, pressure, belt, section
 
 
-class Ride(NamedTuple):
+class PartMotion(NamedTuple):
     """Motion of a part over its link with a belt, in the world, per metre of the belt [-, 1/m, 1/m]."""
 
     forward: Vector
@@ -89,7 +89,7 @@ class Ride(NamedTuple):
 
 
 @compiled
-def ridden(ride: Ride, place: Vector) -> Vector:
+def motion_at(ride: PartMotion, place: Vector) -> Vector:
     """Motion of a place in a part's frame [m] over the link, per metre of the belt, in the world [-]."""
     return sum_of(ride.forward, sum_of(scaled(ride.nose, place[0]), scaled(ride.top, place[2])))
 
@@ -123,7 +123,7 @@ def add_edges(
     lever: Vector,
     speed: float,
     slides: bool,
-    ride: Ride,
+    ride: PartMotion,
     history: ContactHistory,
     contacts: Contacts,
     link: int,
@@ -200,7 +200,7 @@ def add_edges(
             for tip in range(2):
                 place = point_between(begin, end, stop if tip else start)
                 arm = along_axes(x, y, z, place)
-                own, along_belt = sum_of(lever, arm), ridden(ride, place)
+                own, along_belt = sum_of(lever, arm), motion_at(ride, place)
                 if slides:
                     along_belt = without_share(along_belt, dot(along_belt, inwards), inwards)
                 here = sum_of(sum_of(velocity, cross(spin, own)), scaled(along_belt, speed))

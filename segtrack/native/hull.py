@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, list_part
-from segtrack.compliant.edge_contact import Ride, add_edges, horizon_of, report_contact
+from segtrack.compliant.edge_contact import PartMotion, add_edges, horizon_of, report_contact
 from segtrack.ground.broadphase import (
     MAX_EDGES,
     MAX_SOLIDS_PER_POINT,
@@ -279,7 +279,7 @@ def add_hull_contacts(
             lever,
             0.0,
             False,
-            Ride((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+            PartMotion((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
             history,
             work.contacts,
             link,

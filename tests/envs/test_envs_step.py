@@ -11,8 +11,10 @@ from scenes import environment
 from segtrack.errors import NotReadyError
 
 ACTION = np.array([1.0, 0.8, 0.3, -0.2], np.float32)
-MOST_FUNCTIONS = 66
-"""Python functions of a native step, those of views of N robots and kernels among them, NumPy's own not."""
+MOST_FUNCTIONS = 77
+"""Python functions of a native step, those of views of N robots and kernels among them, NumPy's own not.
+
+Each command goes by its part's name and limits, with the refusals that every caller gets."""
 
 
 def functions_of_step(env):

@@ -309,15 +309,6 @@ def test_memory_of_a_batch_is_that_of_a_process_of_its_own(tmp_path: Path) -> No
             ["evaluate", "StepClimb", "--set", "mass=[1, 1.4]", "--conditions"],
             "mass under condition 'mass +20 %' must be from 0.7 to 1.5, got 1.5999999999999999",
         ),
-        (["train", "StepClimb", "--hardest", "9"], "hardest [m] must be from 0.02 to 0.6, got 9.0"),
-        (
-            ["train", "StepClimb", "--hardest", "0.12"],
-            "hardest must be above the easiest level of 0.12, got 0.12",
-        ),
-        (
-            ["train", "StepClimb", "--hardest", "0.3", "--set", "height=0.2"],
-            "hardest must be left out where height is given, got 0.3",
-        ),
         (
             ["evaluate", "StepClimb", "--set", "friction=[1"],
             "--set friction must be a number, a word, or a range [LOW, HIGH], got '[1'",
@@ -341,10 +332,6 @@ def test_memory_of_a_batch_is_that_of_a_process_of_its_own(tmp_path: Path) -> No
         ),
         (
             ["benchmark", "Climb"],
-            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive, Traverse",
-        ),
-        (
-            ["train", "Climb"],
             "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive, Traverse",
         ),
     ],

@@ -289,3 +289,28 @@ def test_the_learning_rate_of_a_last_rollout_beyond_the_steps_is_not_negative() 
     from segtrack.envs.learning.ppo import _rate
 
     assert _rate(1.0) > _rate(0.5) > _rate(0.0) == _rate(-0.5) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["StepClimb", "--hardest", "9"], "hardest [m] must be from 0.02 to 0.6, got 9.0"),
+        (
+            ["StepClimb", "--hardest", "0.12"],
+            "hardest must be above the easiest level of 0.12, got 0.12",
+        ),
+        (
+            ["StepClimb", "--hardest", "0.3", "--set", "height=0.2"],
+            "hardest must be left out where height is given, got 0.3",
+        ),
+        (
+            ["Climb"],
+            "no task 'Climb'; there are: StepClimb, StairClimb, GapCross, RoughTerrain, Drive, Traverse",
+        ),
+    ],
+)
+def test_mistakes_get_one_line(words: list[str], message: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["train", *words, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert done.stderr == f"segtrack: {message}\n"
+    assert not (tmp_path / "out").exists()

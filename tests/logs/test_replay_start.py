@@ -73,7 +73,7 @@ def test_a_tail_on_the_wall_at_a_courses_end_is_found():
     error = refused(log(way=1.05), told("packbot", COURSE, 1.05))
     assert str(error) == (
         "log.csv: the vehicle does not stand as logged where it begins on okada-step, at x = 0.21 m, "
-        "y = 0.00 m, yaw = 0 deg: its pitch must be 0.0 +- 3.7 deg as logged, got -37.2 deg at rest; "
+        "y = 0.00 m, yaw = 0 deg: its pitch must be 0.0 +- 3.7 deg as logged, got -36.9 deg at rest; "
         "it stands on something 0.15 m above its ground. To mend it: lengthen the terrain by 0.14 m behind "
         "the start, as a wall ends it so far before the vehicle's rear (or leave that wall out: "
         "`walls: {start: false}`); or let the log begin elsewhere (`start` in the mapping) or correct its "
