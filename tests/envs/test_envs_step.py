@@ -11,7 +11,7 @@ from scenes import environment
 from segtrack.errors import NotReadyError
 
 ACTION = np.array([1.0, 0.8, 0.3, -0.2], np.float32)
-MOST_FUNCTIONS = 77
+MOST_FUNCTIONS = 78
 """Python functions of a native step, those of views of N robots and kernels among them, NumPy's own not.
 
 Each command goes by its part's name and limits, with the refusals that every caller gets."""
