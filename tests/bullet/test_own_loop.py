@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pybullet
 import pybullet_data
 import pytest
@@ -232,3 +233,29 @@ def test_a_step_that_a_program_changes_kicks_no_belt(client, track_model, within
     list(go(steps[0], 0.8))
     for step in steps:
         assert list(go(step, 0.06)) == pytest.approx([0.5] * round(0.06 / step), rel=within)
+
+
+@pytest.mark.parametrize(
+    ("track_model", "within"),
+    [("compliant", 0.005), ("surface", 0.001), pytest.param("chain", 0.04, marks=pytest.mark.slow)],
+)
+def test_steps_of_two_lengths_in_turn_neither_lift_nor_drive(client, track_model, within):
+    """Weight and belts act for as long as each other: height as at one length, and the speed that is told."""
+    robot = segtrack.attach(
+        client,
+        "packbot",
+        track_model=track_model,
+        position=(0, 0, 0.0875),
+        terrain=[segtrack.terrain.Plane()],
+    )
+    motions = []
+    for steps, duration in (((0.004,), 0.8), ((0.0005, 0.005), 0.55)):
+        robot.set_belt_speed(0.5, 0.5)
+        for step in steps * round(duration / sum(steps)):
+            client.setTimeStep(step)
+            robot.before_step()
+            client.stepSimulation()
+            motions.append((robot.state.position[2], robot.state.velocity[0]))
+    heights, speeds = np.array(motions[-100:]).T
+    assert heights == pytest.approx(motions[199][0], abs=1e-4)
+    assert speeds == pytest.approx(0.5, rel=within)

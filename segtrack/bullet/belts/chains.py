@@ -239,13 +239,13 @@ class ChainBeltGroup(BeltGroup):
         motions = self._links.read()
         vehicle, behind = self._links.compose(motions, gravity), self._links.behind
         self._links.feel(motions, vehicle, duration, damping_rate, push)
-        wrenches = np.zeros((len(motions), 6))
+        span, wrenches = behind + duration / 2, np.zeros((len(motions), 6))
         means = advance_tracks(
             [belt.chain for belt in self._belts],
             [frames_on(motions, belt.mounts) for belt in self._belts],
             [belt.drive for belt in self._belts],
             vehicle,
-            behind + duration / 2,
+            span,
             damping_rate,
             behind,
         )
@@ -254,7 +254,7 @@ class ChainBeltGroup(BeltGroup):
                 arm, force = vector(mean.point - motions[link, :3]), vector(mean.force)
                 wrenches[link, :3] += force
                 wrenches[link, 3:] += mean.torque + cross(arm, force)
-        self._links.apply(motions, vehicle, wrenches)
+        self._links.apply(motions, vehicle, wrenches, span, duration)
 
     def snapshot(self) -> Any:
         """Memory of what has acted on the vehicle from outside."""

@@ -164,7 +164,7 @@ class CompliantBeltGroup(BeltGroup):
         self._time += duration if damping_rate == 0 else 0.0
         if not np.isfinite(wrenches).all():
             raise DivergedError(self._name, self._time, "its state is not finite")
-        self._links.apply(motions, vehicle, wrenches)
+        self._links.apply(motions, vehicle, wrenches, span, duration)
 
     def snapshot(self) -> Any:
         """Memory of what has acted on the vehicle from outside."""

@@ -180,9 +180,30 @@ class ParentLinks:
         )
 
     def apply(
-        self, motions: NDArray[np.float64], vehicle: CompositeBody, wrenches: NDArray[np.float64]
+        self,
+        motions: NDArray[np.float64],
+        vehicle: CompositeBody,
+        wrenches: NDArray[np.float64],
+        span: float,
+        duration: float,
     ) -> None:
-        """Apply a force [N] and a torque about its centre of mass [N m] to each link (L, 6), for a step."""
+        """Apply what belts exert on links in a step.
+
+        PyBullet's velocities belong to times half a step before its places: those after a step belong to a
+        time later by half of the last and half of this one. Belts act, and weight is to act, for that long,
+        and PyBullet lets both act for the step alone.
+
+        Args:
+            motions: Motions of the links now (L, `LINK_STATE`).
+            vehicle: All links together.
+            wrenches: Mean force [N], and torque about its centre of mass [N m], on each link (L, 6).
+            span: Time over which they are means [s].
+            duration: Duration of the step [s].
+        """
+        if span != duration:
+            wrenches = wrenches * (span / duration)
+            weights = self.masses.masses[:, None] * np.array(vehicle.gravity)
+            wrenches[:, :3] += weights * ((span - duration) / duration)
         if vehicle.inverse_mass != 0.0:
             record_wrenches(self._outside, motions, vehicle, wrenches)
         client, body, frame = self._client, self._body, pybullet.WORLD_FRAME
