@@ -5,6 +5,7 @@ import io
 import re
 import sys
 import unicodedata
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 import pytest
@@ -163,6 +164,21 @@ def test_letters_of_a_name_may_have_combining_marks(records, name):
     records.add(result(operator=name))
     (kept,) = records.operators()
     assert records.read(name).operator == kept == unicodedata.normalize("NFC", name)
+
+
+def test_a_record_is_found_by_its_name_in_any_form_and_keeps_its_own(records):
+    """A folder may hold names that nobody normalised."""
+    stored, composed = "\ufa19\u7530", "\u795e\u7530"
+    event = TrialConditions("step", 0.2, "quince")
+    records.folder.mkdir()
+    path = records.folder / f"{quote(stored)}.jsonl"
+    path.write_text(result(operator=stored).model_dump_json() + "\n")
+    assert stored in records and composed in records
+    assert records.read(stored) == records.read(composed) == (stored, (result(operator=stored),), ())
+    records.add(result(operator=composed))
+    records.name_expert(composed, event)
+    assert records.expert_result(event) is not None
+    assert (records.operators(), len(records.read(stored).results)) == ((stored,), 2)
 
 
 def test_unknown_operator_is_told_who_there_is(records):
