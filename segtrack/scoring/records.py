@@ -228,7 +228,7 @@ class Records:
             raise FileAccessError("read", path, _first(error)) from None
 
     def _stored(self, operator: str) -> str | None:
-        """Return the name that a record is stored under, exactly or in another form of Unicode; None for none."""
+        """Return the name that a record is stored under, exactly or in another form of Unicode."""
         names, name = self.operators(), operator.strip()
         same = (
             each for each in names if unicodedata.normalize("NFC", each) == unicodedata.normalize("NFC", name)
