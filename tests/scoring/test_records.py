@@ -234,6 +234,17 @@ def test_csv_has_a_line_a_trial(told):
     assert (third["setting"], third["fraction_of_expert"], third["rate_unit"]) == ("", "", "m/min")
 
 
+@pytest.mark.parametrize(
+    ("uncommanded", "cell", "words"), [(None, "", 0), (0.04, "0.0400", 0), (0.06, "0.0600", 1)]
+)
+def test_time_without_commands_is_told_where_it_is_known_and_counts(records, uncommanded, cell, words):
+    pytest.importorskip("jinja2", reason="of the extra station")
+    records.add(result(uncommanded=uncommanded))
+    (row,) = csv.DictReader(io.StringIO(report_csv(records, "Ada", SETTINGS)))
+    assert row["without_commands_s"] == cell
+    assert report_html(records, "Ada", SETTINGS, "2026-01-03").count("without commands 0.1 s") == words
+
+
 def test_damaged_list_of_experts_is_said(told):
     path = told.folder / "experts.json"
     path.write_text("[{")
