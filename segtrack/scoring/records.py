@@ -96,6 +96,10 @@ class Records:
         """Return the names of all operators with a record, sorted."""
         return tuple(sorted(unquote(path.stem) for path in self.folder.glob(f"*{_SUFFIX}")))
 
+    def __contains__(self, operator: str) -> bool:
+        """Return True if there is a record of an operator, whose name may be in another form of Unicode."""
+        return self._stored(operator) is not None
+
     def add(self, result: Result) -> None:
         """Add a result to its operator's record; it is on the disk when this returns.
 
@@ -103,7 +107,8 @@ class Records:
             InvalidValueError: The operator's name is none.
             FileAccessError: The file cannot be written.
         """
-        path = self._path(check_operator(result.operator))
+        name = check_operator(result.operator)
+        path = self._path(self._stored(result.operator) or name)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with path.open("ab+") as file:
@@ -139,7 +144,7 @@ class Records:
         for path in sorted((self.folder / _UNFINISHED).glob("*.json")):
             try:
                 result = Result.model_validate_json(path.read_bytes())
-                known = self.read(result.operator).results if result.operator in self.operators() else ()
+                known = self.read(result.operator).results if result.operator in self else ()
                 if result.id in {other.id for other in known}:
                     path.unlink()
                     continue
@@ -155,14 +160,15 @@ class Records:
         return self.folder / _UNFINISHED / f"{trial}.json"
 
     def read(self, operator: str) -> Book:
-        """Return an operator's record.
+        """Return an operator's record, under the name that it is stored under.
 
         Raises:
             InvalidValueError: The operator's name is none.
             UnknownNameError: There is no record of the operator.
             FileAccessError: The file cannot be read.
         """
-        operator = check_operator(operator)
+        name = check_operator(operator)
+        operator = self._stored(operator) or name
         path = self._path(operator)
         try:
             lines = path.read_bytes().split(b"\n")
@@ -191,8 +197,9 @@ class Records:
             InvalidValueError: The operator has passed no trial under them.
             FileAccessError: The file cannot be read or written.
         """
-        named = _Expert(*event[:3], check_operator(operator), event.others)
-        if _best(self.read(named.operator).results, event) is None:
+        book = self.read(operator)
+        named = _Expert(*event[:3], book.operator, event.others)
+        if _best(book.results, event) is None:
             raise InvalidValueError("an expert", f"one who passed {event}", operator)
         experts = [expert for expert in self._experts() if expert.event != named.event]
         with replacing(self.folder / "experts.json") as temporary:
@@ -219,6 +226,14 @@ class Records:
             raise FileAccessError("read", path, error.strerror or str(error)) from None
         except ValidationError as error:
             raise FileAccessError("read", path, _first(error)) from None
+
+    def _stored(self, operator: str) -> str | None:
+        """Return the name that a record is stored under, exactly or in another form of Unicode."""
+        names, name = self.operators(), operator.strip()
+        same = (
+            each for each in names if unicodedata.normalize("NFC", each) == unicodedata.normalize("NFC", name)
+        )
+        return name if name in names else next(same, None)
 
     def _path(self, operator: str) -> Path:
         return self.folder / (_file_name(operator) + _SUFFIX)

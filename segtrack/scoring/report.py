@@ -132,7 +132,7 @@ _COLUMNS: Mapping[str, Callable[[_Trial, ScoringSettings], object]] = {
     "real_time_factor": lambda trial, _: _format(trial.result.real_time_factor),
     "late_ticks": lambda trial, _: _format(trial.result.late),
     "delay_s": lambda trial, _: _format(trial.result.delay),
-    "without_commands_s": lambda trial, _: f"{trial.result.uncommanded:.2f}",
+    "without_commands_s": lambda trial, _: _format(trial.result.uncommanded),
     "pauses": lambda trial, _: trial.result.pauses,
     "conditions": lambda trial, _: "; ".join(
         f"{name}: {value}" for name, value in trial.result.conditions.items()

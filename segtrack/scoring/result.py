@@ -111,8 +111,11 @@ class Result(_Record):
     """Fraction of ticks that ended late; None if the simulation was not watched in real time."""
     delay: _Time | None = None
     """Time from controls to the picture of what they did, not exceeded in 95 % [s]; None if unknown."""
-    uncommanded: _Time = 0.0
-    """Time on the trial's clock in which no commands came: the connection or the station stood still [s]."""
+    uncommanded: _Time | None = None
+    """Time on the trial's clock in which no commands came, as the connection or the station stood still [s].
+
+    None if unknown.
+    """
 
     @property
     def completed(self) -> int:

@@ -101,6 +101,11 @@ class Trial:
         return self._gate
 
     @property
+    def repetition_time(self) -> float:
+        """Time on the clock since the repetition under way began, where the one before ended [s]."""
+        return self.clock - self._begun
+
+    @property
     def rate(self) -> float:
         """Credited repetitions [1/min], or the metres of them a minute [m/min], by the course's kind."""
         return rate(self.course.kind, self.attempts, self.course.distance, self.clock)
@@ -254,7 +259,7 @@ class Trial:
         return self.completed + self.failures
 
     def _end_attempt(self, fault: Fault | None) -> None:
-        duration, pace, void = self.clock - self._begun, self._pace, self.slow
+        duration, pace, void = self.repetition_time, self._pace, self.slow
         number, wall_time = self._tried + 1, pace.wall_time or None
         self.attempts.append(
             Attempt(begun=self._begun, duration=duration, fault=fault, wall_time=wall_time, void=void)

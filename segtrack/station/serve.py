@@ -106,6 +106,7 @@ class Station:
                 limit_concurrency=MAX_CONNECTIONS,
                 timeout_graceful_shutdown=1,
                 server_header=False,
+                proxy_headers=False,  # Anybody may write them, and they would choose whose limits count.
             )
         )
 

@@ -5,6 +5,7 @@ import io
 import re
 import sys
 import unicodedata
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 import pytest
@@ -165,6 +166,21 @@ def test_letters_of_a_name_may_have_combining_marks(records, name):
     assert records.read(name).operator == kept == unicodedata.normalize("NFC", name)
 
 
+def test_a_record_is_found_by_its_name_in_any_form_and_keeps_its_own(records):
+    """A folder may hold names that nobody normalised."""
+    stored, composed = "\ufa19\u7530", "\u795e\u7530"
+    event = TrialConditions("step", 0.2, "quince")
+    records.folder.mkdir()
+    path = records.folder / f"{quote(stored)}.jsonl"
+    path.write_text(result(operator=stored).model_dump_json() + "\n")
+    assert stored in records and composed in records
+    assert records.read(stored) == records.read(composed) == (stored, (result(operator=stored),), ())
+    records.add(result(operator=composed))
+    records.name_expert(composed, event)
+    assert records.expert_result(event) is not None
+    assert (records.operators(), len(records.read(stored).results)) == ((stored,), 2)
+
+
 def test_unknown_operator_is_told_who_there_is(records):
     records.add(result())
     with pytest.raises(UnknownNameError) as error:
@@ -216,6 +232,17 @@ def test_csv_has_a_line_a_trial(told):
     assert first["repetition_times_s"] == " ".join(["10.00"] * 12)
     assert (second["fraction_of_expert"], second["reliability"]) == ("0.8889", f"{0.2**0.1:.4f}")
     assert (third["setting"], third["fraction_of_expert"], third["rate_unit"]) == ("", "", "m/min")
+
+
+@pytest.mark.parametrize(
+    ("uncommanded", "cell", "words"), [(None, "", 0), (0.04, "0.0400", 0), (0.06, "0.0600", 1)]
+)
+def test_time_without_commands_is_told_where_it_is_known_and_counts(records, uncommanded, cell, words):
+    pytest.importorskip("jinja2", reason="of the extra station")
+    records.add(result(uncommanded=uncommanded))
+    (row,) = csv.DictReader(io.StringIO(report_csv(records, "Ada", SETTINGS)))
+    assert row["without_commands_s"] == cell
+    assert report_html(records, "Ada", SETTINGS, "2026-01-03").count("without commands 0.1 s") == words
 
 
 def test_damaged_list_of_experts_is_said(told):

@@ -21,6 +21,7 @@ from websockets.sync.client import connect
 from segtrack.station import protocol
 from segtrack.station.protocol import Flag, StateMessage
 from segtrack.station.serve import Station, StationOptions, listen
+from segtrack.station.web.client import PAGE_BURST
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +171,15 @@ def test_a_trial_is_scored_recorded_replayed_and_reported(station):
     assert "Ann" in httpx.get(station.link + "/station/report").text
     assert httpx.get(station.link + "/station/report/7").status_code == 404
     driver.socket.close()
+
+
+def test_headers_of_a_proxy_do_not_change_whose_requests_are_counted(station):
+    with httpx.Client() as client:
+        forged = ({"X-Forwarded-For": f"10.0.0.{i}"} for i in range(int(2 * PAGE_BURST)))
+        assert 429 in [
+            client.get(station.link + "/nothing", headers=headers).status_code for headers in forged
+        ]
+    time.sleep(1.0)  # There are pages again for the tests that come after.
 
 
 def test_the_simulation_goes_before_others_where_it_may(station):

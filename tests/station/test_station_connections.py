@@ -51,10 +51,20 @@ async def echo(websocket):
         pass
 
 
+async def silent(websocket):
+    await websocket.receive()
+    await websocket.receive()  # Until it is gone.
+
+
 @pytest.fixture(scope="module")
 def port():
     app = Starlette(
-        routes=[Route("/", page), Route("/endless", endless), WebSocketRoute("/socket", echo)],
+        routes=[
+            Route("/", page),
+            Route("/endless", endless),
+            WebSocketRoute("/socket", echo),
+            WebSocketRoute("/silent", silent),
+        ],
     )
     settings = {"log_config": None, "lifespan": "off", "timeout_graceful_shutdown": 0}
     limits = {"limit_concurrency": MAX_CONNECTIONS, "http": TimedHttp, "ws": CountedWebSocket}
@@ -128,6 +138,28 @@ def test_a_request_has_to_end_in_time_however_often_a_byte_comes(connect, monkey
             connection.sendall(more)
             time.sleep(0.05)
     assert time.monotonic() - begun < 5.0
+
+
+@pytest.mark.parametrize("body", [b"Content-Length: 9", b"Transfer-Encoding: chunked"])
+def test_an_upgrade_with_a_body_is_refused(connect, body):
+    connection = connect(UPGRADE.replace(b"Host: here", b"Host: here\r\n" + body))
+    assert connection.recv(4096).startswith(b"HTTP/1.1 400")
+    assert ends(connection)
+
+
+def test_a_handshake_has_to_come_in_time_and_its_socket_stays(connect, monkeypatch):
+    monkeypatch.setattr(connections, "REQUEST_WITHIN", 0.3)
+    begun, unanswered, answered = (
+        time.monotonic(),
+        connect(UPGRADE.replace(b"socket", b"silent", 1)),
+        connect(UPGRADE),
+    )
+    assert answered.recv(4096).startswith(b"HTTP/1.1 101")
+    assert ends(unanswered)
+    assert 0.2 < time.monotonic() - begun < 5.0
+    time.sleep(0.3)
+    answered.sendall(frame(TEXT, b"here"))
+    assert answered.recv(6) == b"\x81\x04here"
 
 
 def test_one_address_leaves_room_for_others(connect, monkeypatch):

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("mcap", reason="of an extra")
 
+from segtrack.courses.course import Zone
 from segtrack.errors import FileAccessError, NotReadyError
 from segtrack.recording.recording import Recording
 from segtrack.recording.setup import TICK, Command, DriveSetup
@@ -185,6 +186,20 @@ def test_a_double_reset_is_one_failure_and_one_after_a_second_is_another(drive, 
     drive.set_trial(SetTrial("abandon"))
     (ended,) = [report for report in drive.reports() if isinstance(report, TrialEnded)]
     assert ended.result.failed == failures
+
+
+@pytest.mark.parametrize(("ticks", "failures"), [(2, 0), (110, 1)])
+def test_a_reset_just_after_a_completed_repetition_is_no_failure(drive, monkeypatch, ticks, failures):
+    drive.set_trial(SetTrial("begin", "Ann", 30, {}))
+    run(drive, 110)
+    with monkeypatch.context() as everywhere:
+        everywhere.setattr(Zone, "contains", lambda *_: True)
+        run(drive, len(drive.session.course.gates))
+    run(drive, ticks)
+    drive.restart()
+    drive.set_trial(SetTrial("abandon"))
+    (ended,) = [report for report in drive.reports() if isinstance(report, TrialEnded)]
+    assert (ended.result.completed, ended.result.failed) == (1, failures)
 
 
 def test_a_repetition_of_a_slow_simulation_is_void_and_flagged(drive):

@@ -16,6 +16,7 @@ from segtrack.station.simulation.exchange import (
     Build,
     Close,
     LatestValue,
+    NoPriority,
     RecordingReport,
     Refused,
     RunReport,
@@ -26,7 +27,7 @@ from segtrack.station.simulation.exchange import (
     TrialEnded,
     TrialReport,
 )
-from segtrack.station.simulation.loop import SimulationLoop
+from segtrack.station.simulation.loop import SimulationLoop, simulate
 
 SETUP = DriveSetup(course="okada-step", time_step=0.002)
 
@@ -47,6 +48,21 @@ def loop(tmp_path):
     )
     yield loop
     loop.close()
+
+
+@pytest.mark.parametrize(("chosen", "reports"), [(-5, []), (5, [NoPriority()])])
+def test_a_priority_that_a_user_chose_stays_and_is_told_where_it_is_low(monkeypatch, chosen, reports):
+    def closed(*_):
+        raise EOFError
+
+    monkeypatch.setattr("os.getpriority", lambda *_: chosen)
+    monkeypatch.setattr("os.setpriority", closed)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    monkeypatch.setattr(SimulationLoop, "run", closed)
+    pipe = NotedPipe()
+    context = multiprocessing.get_context("spawn")
+    simulate(LatestValue(context, 1024), LatestValue(context, 1024), pipe, StationFolder("nowhere"))
+    assert pipe.sent == reports
 
 
 def told(loop, order):

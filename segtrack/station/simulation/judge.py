@@ -20,7 +20,7 @@ from segtrack.station.protocol import Flag
 from segtrack.station.simulation.exchange import SetTrial
 
 JUST_BEGUN = 1.0
-"""Time from the start in which going back there again, by a double click, changes nothing [s]."""
+"""Time from a repetition's beginning in which going back again, by a double click, changes nothing [s]."""
 _SHOWN_EVENTS = 20
 _LOG = logging.getLogger(__name__)
 
@@ -57,7 +57,6 @@ class Judge:
         self._delays: list[float] = []
         self._first_tick = session.tick
         self._moment: float | None = None
-        self._began = 0.0
         records.note_unfinished(self.result())
 
     @property
@@ -116,12 +115,11 @@ class Judge:
     def restart(self) -> list[TrialEvent]:
         """Go on from the start; going back there without a fault gives up what has not just begun."""
         trial = self.trial
-        if trial.state == "running" and trial.clock - self._began < JUST_BEGUN:
+        if trial.state == "running" and trial.repetition_time < JUST_BEGUN:
             return []
         events = self.ask_help() if trial.state == "running" else []
         if trial.state == "paused":
             events += trial.restart()
-        self._began = trial.clock
         return events
 
     def result(self) -> Result:

@@ -118,13 +118,15 @@ def simulate(commands: LatestValue, states: LatestValue, orders: Connection, fol
 
 
 def _raise_priority() -> bool:
-    """Raise the priority of the process, unless somebody chose another; returns False if it is not raised.
+    """Raise the priority of the process, unless somebody chose another; returns True if it is a raised one.
 
     Linux may share the processor between sessions first, and by nice values only within one: the process is a
     session of its own then, which has a nice value, too (sched(7), autogroup).
     """
-    if not hasattr(os, "setpriority") or os.getpriority(os.PRIO_PROCESS, 0) != 0:
+    if not hasattr(os, "setpriority"):
         return False
+    if (chosen := os.getpriority(os.PRIO_PROCESS, 0)) != 0:
+        return chosen < 0
     try:
         os.setpriority(os.PRIO_PROCESS, 0, _PRIORITY)
         if _AUTOGROUP.exists():

@@ -148,7 +148,7 @@ class Library:
 
     def report_link(self, operator: str | None) -> str:
         """Return the link of an operator's report, which is lasting, or of a list of all."""
-        known = operator is not None and operator in self.records.operators()
+        known = operator is not None and operator in self.records
         return f"{REPORTS}/{quote(operator or '', safe='')}" if known else REPORTS
 
     def report(self, operator: str, kind: Literal["html", "csv"], language: Language = ENGLISH) -> str:

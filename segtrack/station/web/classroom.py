@@ -80,7 +80,6 @@ class Classroom:
 
     def _progress(self, operator: str) -> tuple[ExerciseProgress, ...]:
         if operator not in self._known:
-            there = operator in self.records.operators()
-            results = self.records.read(operator).results if there else ()
+            results = self.records.read(operator).results if operator in self.records else ()
             self._known[operator] = self.syllabus.progress(results)
         return self._known[operator]

@@ -19,7 +19,7 @@ PAGE_RATE, PAGE_BURST = 15.0, 60.0
 """Requests for pages and their sessions, three a page, in a second and at once, of an address."""
 MESSAGE_RATE, MESSAGE_BURST = 120.0, 240.0
 """Messages that a client may send in a second, and at once."""
-DROP_RATE, DROP_BURST = 500.0, 500.0
+DROP_RATE, DROP_BURST = 500.0, 2000.0
 """Dropped messages in a second, and at once, above which the connection ends."""
 LOG_PERIOD = 1.0
 """Shortest time between two logged lines about what is refused [s]."""
@@ -62,8 +62,6 @@ class MessageBudget:
 
 MAX_LAG = 0.3
 """Time by which controls may come later than the quickest have [s]; later ones are from before a stall."""
-LATE_FOR = 1.0
-"""Time after which controls that all come equally late count as quick [s]: the client's clock stood still."""
 _CLOCK_TOLERANCE = 1e-4
 """Allowance for clocks that differ: growth of the shortest delay with each message [s]."""
 _MAX_ANSWERS = 16
@@ -98,7 +96,6 @@ class Client:
         self._something = asyncio.Event()
         self._seq, self._time = -1, -1.0
         self._quickest = float("inf")
-        self._late_since: tuple[float, float] | None = None
 
     def degrade(self, link: LinkRequest | None) -> None:
         """Degrade its link, or mend it."""
@@ -116,28 +113,13 @@ class Client:
         )
 
     def is_news(self, message: ControlsMessage, now: float) -> bool:
-        """Return True if controls that come at `now` [s] are the newest, and not from before a stall.
-
-        Those from before a stall come ever less late; after a client's clock stood still, all equally late.
-        """
+        """Return True if controls that come at `now` [s] are the newest, and not from before a stall."""
         if message.seq <= self._seq or message.time < self._time:
             return False
         self._seq, self._time = message.seq, message.time
         way = now - message.time / 1000
         self._quickest = min(way, self._quickest + _CLOCK_TOLERANCE)
-        if way - self._quickest <= MAX_LAG:
-            self._late_since = None
-            return True
-        if self._late_since is None:
-            self._late_since = now, way
-        since, first_way = self._late_since
-        if now - since < LATE_FOR:
-            return False
-        self._late_since = None
-        if first_way - way <= MAX_LAG:
-            self._quickest = way
-            return True
-        return False
+        return way - self._quickest <= MAX_LAG
 
     def answer(self, message: BaseModel) -> None:
         """Send a message, unless the client has not read the sixteen before it."""

@@ -12,7 +12,10 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from segtrack.station.web.client import MAX_CONNECTIONS, Bucket
 
 REQUEST_WITHIN = 2.0
-"""Longest time from a connection, or a request's first byte, to the end of the request and its body [s]."""
+"""Longest time from a connection, or a request's first byte, to the end of the request and its body [s].
+
+A WebSocket's handshake has as long from there on.
+"""
 RESPONSE_WITHIN = 60.0
 """Longest time from a request to the end of its response, which a client may read slowly [s]."""
 MAX_WAITING = 6 * MAX_CONNECTIONS // 10
@@ -67,6 +70,17 @@ class TimedHttp(HttpToolsProtocol):
             self._end_within(REQUEST_WITHIN)
         super().data_received(data)
 
+    def handle_websocket_upgrade(self) -> None:
+        """Become a WebSocket, whose handshake has to come in time; an upgrade with a body is refused."""
+        if any(
+            name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
+            for name, value in self.headers
+        ):
+            self.send_400_response("An upgrade has no body.")
+        else:
+            self._end_within(REQUEST_WITHIN)
+            super().handle_websocket_upgrade()
+
     def on_message_complete(self) -> None:
         """Take the end of a request, which begins the time of its response."""
         super().on_message_complete()
@@ -90,8 +104,9 @@ class TimedHttp(HttpToolsProtocol):
             self._deadline = None
 
     def _give_up(self) -> None:
-        """End the connection, unless it has become a WebSocket's."""
-        if self.transport.get_protocol() is self:
+        """End the connection, unless it has become a WebSocket's with a handshake."""
+        protocol = self.transport.get_protocol()
+        if not (isinstance(protocol, CountedWebSocket) and protocol.handshake_complete):
             self.transport.abort()
 
 

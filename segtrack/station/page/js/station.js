@@ -319,10 +319,13 @@ export default {
     },
     /** Send a message, unless a double click asks for the same again. */
     send(message) {
-      const [asked, now] = [JSON.stringify(message), performance.now()];
-      const again = ONCE.includes(message.type) && asked === this.asked && now - this.askedAt < DOUBLE_CLICK;
-      Object.assign(this, { asked, askedAt: now });
-      if (!again) this.connect?.send(message);
+      if (ONCE.includes(message.type)) {
+        const [asked, now] = [JSON.stringify(message), performance.now()];
+        const again = asked === this.asked && now - this.askedAt < DOUBLE_CLICK;
+        Object.assign(this, { asked, askedAt: now });
+        if (again) return;
+      }
+      this.connect?.send(message);
     },
     /** Come in under a name, with a role; both are kept. */
     enter(name, role) {
