@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from segtrack.description.mesh_files import mesh_base, mesh_file
+from segtrack.description.mesh_files import mesh_file
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import FileAccessError
 from segtrack.files import content_hash
@@ -37,12 +38,20 @@ def named_files(vehicle: VehicleDescription) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def mesh_folders(vehicle: VehicleDescription) -> Iterator[Path]:
-    """Yield the folders from which the names of its URDF's meshes begin; a copy keeps what is below them."""
-    if vehicle.body.urdf is not None:
-        file = Path(vehicle.body.urdf)
-        for name in _mesh_names(file):
-            yield mesh_base(name, mesh_file(name, file.parent).resolve())
+def urdf_for_copy(urdf: Path) -> bytes:
+    """A URDF's text with each mesh named by the path that leads to its file, whatever its name was.
+
+    Where files lie to each other as they do here, that path finds the mesh on any machine; names as `package://`,
+    `file://`, absolute paths and links to files need not.
+    """
+    robot = ElementTree.parse(urdf)
+    changed = False
+    for mesh in robot.iterfind(".//mesh"):
+        name, folder = str(mesh.get("filename")), urdf.resolve().parent
+        path = Path(os.path.relpath(mesh_file(name, urdf.parent).resolve(), folder)).as_posix()
+        changed |= path != name
+        mesh.set("filename", path)
+    return ElementTree.tostring(robot.getroot(), encoding="utf-8") if changed else urdf.read_bytes()
 
 
 def vehicle_hash(vehicle: VehicleDescription) -> str:
