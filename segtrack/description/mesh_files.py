@@ -8,6 +8,8 @@ from pathlib import Path
 from urllib.request import url2pathname
 from xml.etree import ElementTree
 
+from segtrack.description.base import XML_ERRORS
+
 _PATHS = {"package": "ROS_PACKAGE_PATH", "model": "GAZEBO_MODEL_PATH"}
 """Environment variable with folders of packages or models, by a name's scheme."""
 _PREFIXES = "AMENT_PREFIX_PATH"
@@ -80,5 +82,5 @@ def _package_of(folder: Path) -> str | None:
     """Name in the folder's package.xml; None without one that can be read."""
     try:
         return (ElementTree.parse(folder / "package.xml").findtext("name") or "").strip() or None
-    except (OSError, ElementTree.ParseError, LookupError, ValueError):  # The last two by its encoding.
+    except (OSError, *XML_ERRORS):
         return None

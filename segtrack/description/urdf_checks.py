@@ -10,6 +10,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 from xml.parsers import expat
 
+from segtrack.description.base import XML_ERRORS
 from segtrack.description.frames import impossible_moments, link_masses, weighing_links
 from segtrack.description.grousers import mesh_triangles
 from segtrack.description.mesh_files import find_mesh, mesh_places
@@ -264,7 +265,7 @@ def link_problems(
         )
     try:
         robot = ElementTree.parse(urdf).getroot()
-    except ElementTree.ParseError as error:
+    except XML_ERRORS as error:
         return [Problem("body.urdf", f"must be XML, got {Path(urdf).name}: {error}")]
     mistakes = urdf_mistakes(robot, Path(urdf).parent, link_places(Path(urdf)), without_contact)
     if mistakes:

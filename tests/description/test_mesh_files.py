@@ -135,3 +135,42 @@ def test_a_recording_finds_its_meshes_again(tmp_path, monkeypatch, mesh):
     shutil.rmtree(here)
     ((_, shape),) = segtrack.load_vehicle(files.write(tmp_path / "there")).body.contact_shapes()
     np.testing.assert_allclose(np.ptp(shape.corners(), axis=0), (0.4, 0.2, 0.1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["{}/robot/robot.urdf", "link.urdf", "../robot/link.urdf"])
+def test_a_recording_finds_its_urdf_again(tmp_path, name):
+    here = tmp_path / "here"
+    file = vehicle_file(here / "robot", "hull.stl")
+    trimesh.creation.box((0.4, 0.2, 0.1)).export(here / "robot" / "hull.stl")
+    (here / "robot" / "link.urdf").symlink_to(here / "robot" / "robot.urdf")
+    file.write_text(file.read_text().replace("robot.urdf", name.format(here)))
+    before = segtrack.load_vehicle(file)
+    files = VehicleFiles.read(file)
+    shutil.rmtree(here)
+    again = segtrack.load_vehicle(files.write(tmp_path / "there"))
+    assert Path(again.body.urdf) == tmp_path / "there" / "robot.urdf"
+    assert again.model_copy(update={"body": before.body}) == before
+
+
+def test_a_copy_of_plain_names_is_equal_to_the_byte(tmp_path):
+    file = vehicle_file(tmp_path, "./hull.stl")
+    trimesh.creation.box((0.4, 0.2, 0.1)).export(tmp_path / "hull.stl")
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert VehicleFiles.read(file).contents == files
+
+
+@pytest.mark.parametrize("encoding", ["none", "utf-32", "base64"])
+def test_a_urdf_of_an_encoding_that_no_parser_reads_is_refused(tmp_path, encoding):
+    file = vehicle_file(tmp_path, "hull.stl")
+    urdf = file.with_name("robot.urdf")
+    urdf.write_text(f'<?xml version="1.0" encoding="{encoding}"?>{urdf.read_text()}')
+    with pytest.raises(VehicleFileError, match=r"body\.urdf must be XML, got robot\.urdf: "):
+        segtrack.load_vehicle(file)
+
+
+@pytest.mark.parametrize("name", ["u" * 300 + ".urdf", "~nobody-of-this-name/robot.urdf"])
+def test_a_urdf_whose_path_no_file_can_have_is_refused(tmp_path, name):
+    file = vehicle_file(tmp_path, "hull.stl")
+    file.write_text(file.read_text().replace("robot.urdf", name))
+    with pytest.raises(VehicleFileError, match=r"body\.urdf must be an existing file"):
+        segtrack.load_vehicle(file)
