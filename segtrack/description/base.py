@@ -78,7 +78,7 @@ def check_seen(what: str, text: str) -> str:
     return text
 
 
-def expanded(name: str) -> Path:
+def expanded(name: str | Path) -> Path:
     """Path with the home folder for `~`; that of a user who is not there stays as it is."""
     return Path(os.path.expanduser(name))
 
