@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from segtrack.description.grousers import mesh_triangles
+from segtrack.errors import InvalidValueError
 from segtrack.geometry.mass import rotation_of, rpy_of
 from segtrack.geometry.solids import Box, Cylinder, Hull, Placed
 
@@ -56,11 +57,16 @@ def add_shape(link: Element, placed: Placed, colour: str, name: str, meshes: dic
 def readable_mesh(file: Path, meshes: dict[str, str]) -> str:
     """A mesh file that PyBullet can read: the user's own, or the name of an OBJ of it in `meshes`.
 
-    PyBullet's own reader knows binary STL only, and leaves a link whose STL is text without a shape.
+    PyBullet's own readers leave a link whose STL is text without a shape, and apply a COLLADA file's
+    rotations, scales and nested nodes in part. What cannot be read stays: it is seen only, and left out.
     """
-    if file.suffix.lower() != ".stl" or _is_binary_stl(file):
+    suffix = file.suffix.lower()
+    if suffix == ".obj" or (suffix == ".stl" and _is_binary_stl(file)):
         return str(file)
-    vertices, triangles = mesh_triangles(str(file))
+    try:
+        vertices, triangles = mesh_triangles(str(file))
+    except InvalidValueError:
+        return str(file)
     lines = [f"v {number_text(vertex)}" for vertex in vertices.tolist()]
     lines += ["f " + " ".join(str(i + 1) for i in triangle) for triangle in triangles.tolist()]
     text = "\n".join(lines) + "\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from inspect import isfunction
@@ -10,6 +11,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 from unicodedata import category
+from xml.etree import ElementTree
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
@@ -76,10 +78,15 @@ def check_seen(what: str, text: str) -> str:
     return text
 
 
+def expanded(name: str | Path) -> Path:
+    """Path with the home folder for `~`; that of a user who is not there stays as it is."""
+    return Path(os.path.expanduser(name))
+
+
 def _resolve(file: str, info: ValidationInfo) -> str:
     """Make a path absolute, taking it relative to the file's folder."""
-    path = Path((info.context or {}).get("folder", "."), Path(file).expanduser()).resolve()
-    if not path.is_file():
+    path = Path((info.context or {}).get("folder", "."), expanded(file)).resolve()
+    if not os.path.isfile(path):  # A path's own raises on names that are too long for the system.
         raise ValueError(f"must be an existing file, got {file!r} (looked for {path})")
     return str(path)
 
@@ -89,12 +96,16 @@ ExistingFile = Annotated[str, Field(strict=True), AfterValidator(_resolve)]
 
 def _beside(given: str, info: ValidationInfo) -> str:
     """A path beside the file made absolute, if something is there; else the name of something bundled."""
-    path = Path((info.context or {}).get("folder", "."), Path(given).expanduser()).resolve()
-    return str(path) if path.exists() else given
+    path = Path((info.context or {}).get("folder", "."), expanded(given)).resolve()
+    return str(path) if os.path.exists(path) else given
 
 
 Beside = Annotated[str, Field(strict=True, min_length=1), AfterValidator(_beside)]
 """Path of something beside a file, or the name of something bundled."""
+
+
+XML_ERRORS = ElementTree.ParseError, LookupError, ValueError
+"""What parsing raises of text that is not XML; the last two of its encoding."""
 
 
 class UnknownPartError(Exception):

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from segtrack.description.base import (
+    XML_ERRORS,
     Checks,
     ExistingFile,
     Positive,
@@ -64,7 +65,7 @@ class Body(Spec):
             return
         try:
             names = [str(link.get("name")) for link in ElementTree.parse(self.urdf).iterfind("link")]
-        except ElementTree.ParseError:
+        except XML_ERRORS:
             return  # `link_problems` says so.
         for i, name in enumerate(self.without_contact):
             if name not in names:

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from segtrack.description.base import expanded
 from segtrack.description.checking import check_content
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.description.yaml_file import YamlFile, parse_yaml, read_text
@@ -42,7 +43,7 @@ def find_description(kind: str, given: str | Path, bundled: Mapping[str, Path]) 
         raise InvalidValueError(kind, f"a bundled name or the path of a {kind} file", given)
     if str(given) in bundled:
         return bundled[str(given)]
-    path = Path(given).expanduser()
+    path = expanded(given)
     if os.path.isfile(path):  # Path.is_file raises for a name that is too long for a file's.
         return path.resolve()
     if str(given) and os.path.isdir(path):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
-from urllib.parse import unquote, urlsplit
+from pathlib import Path
 from urllib.request import url2pathname
 from xml.etree import ElementTree
+
+from segtrack.description.base import XML_ERRORS
 
 _PATHS = {"package": "ROS_PACKAGE_PATH", "model": "GAZEBO_MODEL_PATH"}
 """Environment variable with folders of packages or models, by a name's scheme."""
@@ -23,18 +24,13 @@ def find_mesh(name: str, folder: Path) -> Path | None:
             model's name, or a path.
         folder: Folder of the URDF.
     """
-    return next((file for file in _candidates(name, folder) if file.is_file()), None)
+    # A path's own `is_file` raises on a name that is too long for the system.
+    return next((file for file in _candidates(name.strip(), folder) if os.path.isfile(file)), None)
 
 
 def mesh_file(name: str, folder: Path) -> Path:
     """File of a mesh, as `find_mesh`; where it would be below the URDF's folder if there is none."""
-    return find_mesh(name, folder) or folder / name.partition("://")[2]
-
-
-def mesh_base(name: str, file: Path) -> Path:
-    """Folder of a found mesh from which its name's path begins: that which has the package, for example."""
-    parts = PurePosixPath(name.rpartition("://")[2]).parts
-    return file.parents[len(parts) - 1] if file.parts[-len(parts) :] == parts else file.parent
+    return find_mesh(name, folder) or folder / name.strip().rpartition("://")[2]
 
 
 def mesh_places(name: str, folder: Path) -> str:
@@ -64,14 +60,18 @@ def _candidates(name: str, folder: Path) -> Iterator[Path]:
         yield from (place / inside for place in above if _package_of(place) == package)
     for place in _listed(_PATHS.get(scheme, "")):
         yield place / rest
-        if scheme == "package" and _package_of(place) == package:
-            yield place / inside
+        if scheme == "package":
+            # ROS crawls the folders below.
+            packages = [place, *(found.parent for found in sorted(place.glob("*/package.xml")))]
+            yield from (found / inside for found in packages if _package_of(found) == package)
     if scheme == "package":
         yield from (place / "share" / rest for place in _listed(_PREFIXES))
 
 
 def _local(name: str) -> Path:
-    return Path(url2pathname(unquote(urlsplit(name).path)))
+    """Path of a `file://` name without its machine; to `urlsplit`, brackets, `?` and `#` mean something."""
+    _, _, path = name.removeprefix("file://").partition("/")
+    return Path(url2pathname(f"/{path}"))
 
 
 def _listed(variable: str) -> list[Path]:
@@ -79,8 +79,8 @@ def _listed(variable: str) -> list[Path]:
 
 
 def _package_of(folder: Path) -> str | None:
-    """Name in the folder's package.xml; None without one."""
+    """Name in the folder's package.xml; None without one that can be read."""
     try:
         return (ElementTree.parse(folder / "package.xml").findtext("name") or "").strip() or None
-    except (OSError, ElementTree.ParseError):
+    except (OSError, *XML_ERRORS):
         return None

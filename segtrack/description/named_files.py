@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
-from pathlib import Path
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
 
-from segtrack.description.mesh_files import mesh_base, mesh_file
+from segtrack.description.base import expanded
+from segtrack.description.mesh_files import mesh_file
 from segtrack.description.vehicle import VehicleDescription
-from segtrack.errors import FileAccessError
+from segtrack.description.yaml_file import parse_yaml, read_text
+from segtrack.errors import FileAccessError, VehicleFileError
 from segtrack.files import content_hash
 
 
@@ -37,12 +41,45 @@ def named_files(vehicle: VehicleDescription) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def mesh_folders(vehicle: VehicleDescription) -> Iterator[Path]:
-    """Yield the folders from which the names of its URDF's meshes begin; a copy keeps what is below them."""
+def files_for_copy(file: Path, vehicle: VehicleDescription) -> dict[Path, bytes]:
+    """Content of a vehicle file and of all that it names, by the files' paths without links.
+
+    They name each other by relative paths, so that copies which lie to each other as they do here find each
+    other on any machine; names as `package://`, `file://`, absolute paths and links to files need not.
+
+    Args:
+        file: The vehicle file, without links in its path.
+        vehicle: Its description.
+
+    Raises:
+        OSError: A file cannot be read.
+    """
+    contents = {
+        path: path.read_bytes() for path in (file, *(named.resolve() for named in named_files(vehicle)))
+    }
+    data = parse_yaml(read_text(file), file.name, VehicleFileError).data
+    parts = {key: part for key, part in data.items() if key != "calibration"}
+    named = map_files(
+        parts, lambda _, name: _name_in_copy(name, Path(file.parent, expanded(name)), file.parent)
+    )
+    if named != parts:
+        contents[file] = json.dumps(data | named, indent=2).encode()
     if vehicle.body.urdf is not None:
-        file = Path(vehicle.body.urdf)
-        for name in _mesh_names(file):
-            yield mesh_base(name, mesh_file(name, file.parent).resolve())
+        urdf = Path(vehicle.body.urdf)
+        tree, folder = ElementTree.parse(urdf), urdf.parent
+        names = _mesh_names(urdf)
+        copied = [_name_in_copy(name, mesh_file(name, folder), folder) for name in names]
+        if copied != names:
+            for mesh, name in zip(tree.iterfind(".//mesh"), copied, strict=True):
+                mesh.set("filename", name)
+            contents[urdf] = ElementTree.tostring(tree.getroot(), encoding="utf-8")
+    return contents
+
+
+def _name_in_copy(name: str, file: Path, folder: Path) -> str:
+    """Relative path from a folder to a file; its name if that is this path already."""
+    path = Path(os.path.relpath(file.resolve(), folder)).as_posix()
+    return name if PurePosixPath(name).as_posix() == path else path
 
 
 def vehicle_hash(vehicle: VehicleDescription) -> str:

@@ -10,9 +10,11 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 from xml.parsers import expat
 
+from segtrack.description.base import XML_ERRORS
 from segtrack.description.frames import impossible_moments, link_masses, weighing_links
+from segtrack.description.grousers import mesh_triangles
 from segtrack.description.mesh_files import find_mesh, mesh_places
-from segtrack.errors import Problem
+from segtrack.errors import InvalidValueError, Problem
 
 _JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "planar", "spherical")
 """Types of joints that PyBullet knows; it makes a floating joint a fixed one."""
@@ -61,7 +63,7 @@ def urdf_mistakes(
     numbers, places = [*_numbers(robot)], places or {}
     touching = [link for link in robot.iterfind("link") if link.get("name") not in without_contact]
     bodies = [] if numbers else [*_inertias(robot, places), *_thin_shapes(touching, places)]
-    return (mistakes or _tree(robot)) + numbers + bodies + [*_meshes(robot, folder, places)]
+    return (mistakes or _tree(robot)) + numbers + bodies + [*_meshes(robot, folder, places, touching)]
 
 
 def link_places(urdf: Path) -> dict[str, str]:
@@ -187,9 +189,12 @@ def _thin_shapes(links: Iterable[Element], places: Mapping[str, str]) -> Iterato
                     )
 
 
-def _meshes(robot: Element, folder: Path, places: Mapping[str, str]) -> Iterator[str]:
-    """Meshes without a file name, and files that do not exist, with the links that have them."""
+def _meshes(
+    robot: Element, folder: Path, places: Mapping[str, str], touching: Collection[Element]
+) -> Iterator[str]:
+    """Meshes without a file name, and files that do not exist or cannot collide, with their links."""
     missing: dict[str, list[str]] = {}
+    colliding: dict[Path, list[str]] = {}
     for link in robot.iterfind("link"):
         for shape in link:
             for mesh in shape.iterfind("geometry/mesh"):
@@ -199,11 +204,18 @@ def _meshes(robot: Element, folder: Path, places: Mapping[str, str]) -> Iterator
                         f"must name the file of each mesh, got none in a {shape.tag} of "
                         f"{_named(link, places)}; remove that {shape.tag} if it has no shape"
                     )
-                elif find_mesh(file, folder) is None:
+                elif (found := find_mesh(file, folder)) is None:
                     missing.setdefault(file, []).append(_named(link, places))
+                elif shape.tag == "collision" and link in touching:
+                    colliding.setdefault(found, []).append(_named(link, places))
     for file, links in missing.items():
         owners = ", ".join(dict.fromkeys(links))
         yield f"names a mesh that does not exist: {file} of {owners} ({mesh_places(file, folder)})"
+    for found, links in colliding.items():
+        try:
+            mesh_triangles(str(found))
+        except InvalidValueError as error:
+            yield f"has a collision mesh of {', '.join(dict.fromkeys(links))} that {error.complaint}"
 
 
 def _named(link: Element, places: Mapping[str, str]) -> str:
@@ -253,7 +265,7 @@ def link_problems(
         )
     try:
         robot = ElementTree.parse(urdf).getroot()
-    except ElementTree.ParseError as error:
+    except XML_ERRORS as error:
         return [Problem("body.urdf", f"must be XML, got {Path(urdf).name}: {error}")]
     mistakes = urdf_mistakes(robot, Path(urdf).parent, link_places(Path(urdf)), without_contact)
     if mistakes:

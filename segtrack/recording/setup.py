@@ -15,7 +15,7 @@ from typing import Any, get_args
 from segtrack.description import load_vehicle
 from segtrack.description.base import check_seen
 from segtrack.description.load import find_vehicle
-from segtrack.description.named_files import mesh_folders, named_files
+from segtrack.description.named_files import files_for_copy
 from segtrack.engine import EngineName
 from segtrack.engine.track_models import check_engine, resolve
 from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError, finite, finite_vector
@@ -232,12 +232,12 @@ class VehicleFiles:
         """
         path = find_vehicle(vehicle).resolve()
         description = load_vehicle(path)
-        paths = {path, *(file.resolve() for file in named_files(description))}
-        root = Path(os.path.commonpath([*(file.parent for file in paths), *mesh_folders(description)]))
         try:
-            contents = {file.relative_to(root).as_posix(): file.read_bytes() for file in sorted(paths)}
+            files = files_for_copy(path, description)
         except OSError as error:
             raise FileAccessError("read", error.filename, error.strerror or str(error)) from None
+        root = Path(os.path.commonpath([file.parent for file in files]))
+        contents = {file.relative_to(root).as_posix(): files[file] for file in sorted(files)}
         return cls(path.relative_to(root).as_posix(), contents)
 
     def __post_init__(self) -> None:

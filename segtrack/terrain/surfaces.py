@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -148,7 +149,7 @@ class Mesh(Terrain):
         file = Path(self.file)
         if file.suffix.lower() not in {".obj", ".stl"}:
             raise InvalidValueError("Mesh.file", "an .obj or .stl file", str(file))
-        if not file.is_file():
+        if not os.path.isfile(file):
             raise FileAccessError("read mesh", file, "no such file")
         object.__setattr__(self, "file", file.resolve())
         settle_vector(self, "position", 3, "m")

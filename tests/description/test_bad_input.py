@@ -467,6 +467,7 @@ def test_files_that_are_no_yaml(tmp_path, text, kind, message):
         ("x" * 5000, UnknownNameError, f"no vehicle '{'x' * 5000}'; there are: {KNOWN}"),
         ("no_such.yaml", FileAccessError, "cannot read no_such.yaml: no such file"),
         ("no/such/vehicle", FileAccessError, "cannot read no/such/vehicle: no such file"),
+        ("~no-such/one.yaml", FileAccessError, "cannot read ~no-such/one.yaml: no such file"),
         ("{folder}/there", FileAccessError, "cannot read {folder}/there: is a folder, not a vehicle file"),
         (5, InvalidValueError, "vehicle must be a bundled name or the path of a vehicle file, got 5"),
         (None, InvalidValueError, "vehicle must be a bundled name or the path of a vehicle file, got None"),

@@ -230,10 +230,11 @@ def test_bad_values_are_refused(kind, mistake, message):
     assert str(caught.value) == message
 
 
-def test_missing_mesh_is_refused():
+@pytest.mark.parametrize("file", ["nowhere/rubble.obj", "r" * 300 + ".obj"])
+def test_missing_mesh_is_refused(file):
     with pytest.raises(FileAccessError) as caught:
-        terrain.Mesh(file="nowhere/rubble.obj")
-    assert str(caught.value) == "cannot read mesh nowhere/rubble.obj: no such file"
+        terrain.Mesh(file=file)
+    assert str(caught.value) == f"cannot read mesh {file}: no such file"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from segtrack.description.base import in_radians, known
+from segtrack.description.base import XML_ERRORS, in_radians, known
 from segtrack.description.frames import read_inertial
 from segtrack.description.joints.design import (
     JointTree,
@@ -49,7 +49,7 @@ def joint_problems(
         return [Problem(key, "must be left out where the body has no urdf") for key in keys]
     try:
         robot = ElementTree.parse(urdf).getroot()
-    except ElementTree.ParseError:
+    except XML_ERRORS:
         return []
     if urdf_mistakes(robot, Path(urdf).parent, without_contact=without_contact):
         return []

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
-from segtrack.description.base import Beside, Checks, ExistingFile, Name, Number, Positive, Spec, check, known
+from segtrack.description.base import (
+    Beside,
+    Checks,
+    ExistingFile,
+    Name,
+    Number,
+    Positive,
+    Spec,
+    check,
+    expanded,
+    known,
+)
 from segtrack.description.checking import check_content
 from segtrack.description.yaml_file import parse_yaml, read_text
 from segtrack.engine import EngineName
@@ -21,8 +33,8 @@ Share = Annotated[float, Field(strict=True, gt=0, lt=1, allow_inf_nan=False)]
 
 
 def _existing(given: str, info: ValidationInfo) -> str:
-    path = Path((info.context or {}).get("folder", "."), Path(given).expanduser()).resolve()
-    if not path.exists():
+    path = Path((info.context or {}).get("folder", "."), expanded(given)).resolve()
+    if not os.path.exists(path):
         raise ValueError(f"must be an existing file or folder, got {given!r} (looked for {path})")
     return str(path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from segtrack.description.base import (
     Spec,
     UnknownPartError,
     check,
+    expanded,
     known,
 )
 from segtrack.description.checking import check_content
@@ -43,8 +45,8 @@ def _found_in(bundled: Callable[[], Collection[str]]) -> AfterValidator:
     def found(given: str, info: ValidationInfo) -> str:
         if given in bundled():
             return given
-        path = Path((info.context or {}).get("folder", "."), Path(given).expanduser()).resolve()
-        if not path.is_file():
+        path = Path((info.context or {}).get("folder", "."), expanded(given)).resolve()
+        if not os.path.isfile(path):
             message = f"must be a bundled name or an existing file, got {given!r} (looked for {path})"
             raise ValueError(f"{message}; there are: {', '.join(bundled())}")
         return str(path)
@@ -256,8 +258,8 @@ def load_mapping(path: str | Path, misfits: ProblemFinder = lambda file: ()) -> 
         FileAccessError: The file cannot be read.
         MappingFileError: The file has mistakes; all of them are listed, with their lines.
     """
-    path = Path(path).expanduser()
-    if path.is_dir():
+    path = expanded(path)
+    if os.path.isdir(path):
         raise FileAccessError("read", path, "is a folder, not a mapping file")
     return parse_mapping(read_text(path), path.name, path.parent, misfits)
 
