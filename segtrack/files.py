@@ -74,13 +74,17 @@ def claimed(folder: Path) -> Iterator[None]:
     """
     check_writable(folder)
     made = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         for path in reversed(made):
             stack.callback(_remove_empty, path)
         place = folder.resolve()
-        if fcntl is not None and place not in _CLAIMED:
-            descriptor = os.open(folder, os.O_RDONLY)
+        locks = fcntl is not None and place not in _CLAIMED
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(folder, os.O_RDONLY) if locks else -1
+        except OSError as error:  # Another process that had claimed it removes it when it ends.
+            raise _cannot_write(folder, error) from None
+        if locks:
             stack.callback(os.close, descriptor)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -129,7 +133,8 @@ def picture_suffixes() -> tuple[str, ...]:
     """Suffixes of the kinds of picture that `write_figure` writes."""
     from matplotlib.backend_bases import FigureCanvasBase
 
-    return tuple(f".{kind}" for kind in FigureCanvasBase.filetypes)
+    # PGF is written by a TeX program, which is not everywhere.
+    return tuple(f".{kind}" for kind in FigureCanvasBase.filetypes if kind != "pgf")
 
 
 @contextmanager

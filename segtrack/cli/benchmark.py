@@ -9,7 +9,7 @@ import typer
 from segtrack.cli.learn import Engine, task_name
 from segtrack.cli.output import JsonFlag, OutFolder, command, counting, finish, results_folder
 from segtrack.errors import InvalidValueError
-from segtrack.reproduce.registry import at_most, parse_numbers
+from segtrack.reproduce.registry import MOST_ROBOTS, MOST_THREADS, parse_numbers, parse_time_step
 
 
 @command
@@ -41,7 +41,7 @@ def benchmark(
     time_step: Annotated[
         float | None,
         typer.Option(
-            parser=at_most(0.1, "s"), help="Time step of vector environments [s], 0.001.", show_default=False
+            parser=parse_time_step, help="Time step of vector environments [s], 0.001.", show_default=False
         ),
     ] = None,
     device: Annotated[
@@ -66,7 +66,10 @@ def benchmark(
     if num_envs is not None:
         if engine not in (None, "native"):
             raise InvalidValueError("--engine with --num-envs", "native", engine)
-        numbers, shared = _counts("--num-envs", num_envs), _counts("--threads", threads)
+        numbers, shared = (
+            _counts("--num-envs", num_envs, MOST_ROBOTS),
+            _counts("--threads", threads, MOST_THREADS),
+        )
         folder = results_folder(out, "benchmark")
         with counting("measuring", len(chosen)) as done:
             measured = batch_benchmark.benchmark_batches(
@@ -106,10 +109,10 @@ def benchmark(
     finish(Outcome(benchmark_table(speeds), summary, files), folder, as_json)
 
 
-def _counts(option: str, text: str) -> tuple[int, ...]:
-    """Return whole numbers from 1, of an option."""
+def _counts(option: str, text: str, most: int) -> tuple[int, ...]:
+    """Return whole numbers from 1 to a largest one, of an option."""
     numbers = parse_numbers(option, text)
     for number in numbers:
-        if number < 1 or not number.is_integer():
-            raise InvalidValueError(option, "whole numbers from 1", number)
+        if not 1 <= number <= most or not number.is_integer():
+            raise InvalidValueError(option, f"whole numbers from 1 to {most}", number)
     return tuple(map(int, numbers))

@@ -10,7 +10,7 @@ import typer
 
 from segtrack.cli.event_run import AskedEvent
 from segtrack.cli.output import command
-from segtrack.reproduce.registry import HIGHEST_OBSTACLE, WIDEST_GAP, at_most
+from segtrack.reproduce.registry import HIGHEST_OBSTACLE, ROUGHEST_COURSE, WIDEST_GAP, at_most
 
 event = typer.Typer(help="Drive a vehicle at an obstacle of NG-NRMM.", no_args_is_help=True)
 
@@ -101,7 +101,10 @@ def _trapezoid(
 @_event("ride")
 def _ride(
     rms: Annotated[
-        float, typer.Option(parser=at_most(1.0, "m"), help="Root mean square height of either profile [m].")
+        float,
+        typer.Option(
+            parser=at_most(ROUGHEST_COURSE, "m"), help="Root mean square height of either profile [m]."
+        ),
     ],
     length: Annotated[
         float, typer.Option(parser=at_most(10_000.0, "m"), help="Length of the course [m].")
@@ -112,7 +115,9 @@ def _ride(
     seed: Annotated[int, typer.Option(help="Seed of the phases.", min=0)] = 0,
     correlation: Annotated[float, typer.Option(help="Correlation of left and right, 0 to 1.")] = 1.0,
     longest: Annotated[float, typer.Option(parser=at_most(1000.0, "m"), help="Longest wave [m].")] = 18.288,
-    shortest: Annotated[float, typer.Option(parser=at_most(1000.0, "m"), help="Shortest wave [m].")] = 0.6,
+    shortest: Annotated[
+        float, typer.Option(parser=at_most(1000.0, "m", least=0.01), help="Shortest wave [m].")
+    ] = 0.6,
 ) -> Any:
     """Ride over a random course, at full speed unless told otherwise."""
     from segtrack.events import RideCourse, RideObstacle

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,6 +31,7 @@ from segtrack.errors import InvalidValueError, Phrase, SegtrackError, UnknownNam
 from segtrack.files import write_csv, write_figure, write_json
 from segtrack.reproduce.registry import (
     HIGHEST_OBSTACLE,
+    ROUGHEST_COURSE,
     WIDEST_GAP,
     EngineChoice,
     Friction,
@@ -37,6 +39,7 @@ from segtrack.reproduce.registry import (
     TrackModel,
     at_most,
     parse_numbers,
+    parse_time_step,
 )
 
 if TYPE_CHECKING:  # With scipy's filters, which take a while to import.
@@ -62,7 +65,7 @@ Flippers = Annotated[
 ]
 TimeStep = Annotated[
     float | None,
-    typer.Option(parser=at_most(0.1, "s"), help="Time step instead of the preset's [s].", show_default=False),
+    typer.Option(parser=parse_time_step, help="Time step instead of the preset's [s].", show_default=False),
 ]
 DriverAt = Annotated[
     str | None,
@@ -96,6 +99,12 @@ CriterionName = Annotated[
         show_default=False,
     ),
 ]
+
+
+_LARGEST: Mapping[str, float] = MappingProxyType(
+    {"height": HIGHEST_OBSTACLE, "length": WIDEST_GAP, "rms": ROUGHEST_COURSE}
+)
+"""Largest size of an obstacle that can be asked for [m], by the size's name."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +159,7 @@ class AskedEvent:
         if self.record is not None and (self.sizes is not None or self.speeds is not None):
             raise InvalidValueError("--record", "left out of a search", str(self.record))
         if self.sizes is not None:
-            most = HIGHEST_OBSTACLE if obstacle.size_name == "height" else WIDEST_GAP
+            most = _LARGEST[obstacle.size_name]
             self._search(setup, UpwardSearch(*_three("--raise", self.sizes, most, "m")), folder)
         elif self.speeds is not None:
             limit = limit_of(criterion, setup.assumptions)

@@ -23,7 +23,7 @@ from segtrack.cli.output import (
 from segtrack.description.yaml_file import read_value
 from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
 from segtrack.files import write_figure
-from segtrack.reproduce.registry import Preset, TrackModels, parse_numbers
+from segtrack.reproduce.registry import MOST_ROBOTS, MOST_THREADS, Preset, TrackModels, parse_numbers
 
 Task = Annotated[
     str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain, Drive or Traverse.")
@@ -62,10 +62,11 @@ def train(
         ),
     ] = None,
     robots: Annotated[
-        int | None, typer.Option(help="Robots side by side, 256.", min=1, show_default=False)
+        int | None, typer.Option(help="Robots side by side, 256.", min=1, max=MOST_ROBOTS, show_default=False)
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(help="Threads that simulate, one a core.", min=1, show_default=False)
+        int | None,
+        typer.Option(help="Threads that simulate, one a core.", min=1, max=MOST_THREADS, show_default=False),
     ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Seed of everything random, 0.", min=0, show_default=False)
@@ -140,7 +141,7 @@ def evaluate(
         ),
     ] = ["scripted"],  # noqa: B006
     episodes: Annotated[
-        int | None, typer.Option(help="Episodes at each level, 20.", min=1, show_default=False)
+        int | None, typer.Option(help="Episodes at each level, 20.", min=1, max=1_000_000, show_default=False)
     ] = None,
     levels: Annotated[
         str | None,

@@ -23,6 +23,8 @@ UNITS: Mapping[str, str] = MappingProxyType({"peak": "g", "filtered peak": "g", 
 """Unit of each criterion that is a number."""
 _ARRIVES = 0.9
 """Fraction of a speed that is tried with which a vehicle must come to the obstacle [-]."""
+_FINEST = 1e-4
+"""Least increment of a search [m, m/s]."""
 _ROUND = 9
 """Decimals of the values that are tried: sums of increments would not be equal to their decimals [m, m/s]."""
 
@@ -101,9 +103,10 @@ class UpwardSearch:
 
     def __post_init__(self) -> None:
         """Refuse a range that is none."""
-        for name in ("start", "increment"):
-            if finite(f"{name} of a search", getattr(self, name)) <= 0:
-                raise InvalidValueError(f"{name} of a search", "above 0", getattr(self, name))
+        if finite("start of a search", self.start) <= 0:
+            raise InvalidValueError("start of a search", "above 0", self.start)
+        if finite("increment of a search", self.increment) < _FINEST:
+            raise InvalidValueError("increment of a search", f"at least {_FINEST:g}", self.increment)
         if finite("end of a search", self.end) < self.start:
             raise InvalidValueError("end of a search", f"at least its start of {self.start:g}", self.end)
 

@@ -21,6 +21,12 @@ HIGHEST_OBSTACLE = 3.0
 """Highest obstacle that can be asked for [m], several times what any tracked vehicle climbs."""
 WIDEST_GAP = 20.0
 """Widest gap that can be asked for [m]."""
+ROUGHEST_COURSE = 1.0
+"""Largest root mean square height of a ride course that can be asked for [m]."""
+MOST_THREADS = 1024
+"""Most threads that can be asked for."""
+MOST_ROBOTS = 100_000
+"""Most robots side by side that can be asked for."""
 
 
 def at_most(most: float, unit: str, least: float = -math.inf) -> Callable[[str], float]:
@@ -45,6 +51,9 @@ def at_most(most: float, unit: str, least: float = -math.inf) -> Callable[[str],
 
     return number
 
+
+parse_time_step = at_most(0.1, "s", least=1e-5)
+"""Parser of a time step [s]."""
 
 TrackModel = Annotated[
     str | None,

@@ -149,7 +149,8 @@ def wrong_paths() -> Iterator[tuple[list[str], str]]:
     ):
         yield [*call, option, "folder"], "cannot write to folder: is a folder, not a file"
         yield [*call, option, f"folder/{name}"], f"cannot write to folder/{name}: is a folder, not a file"
-        yield [*call, option, "x.bmp"], f"{option} must be a file of {suffixes}, got 'x.bmp'"
+        for other in ("x.bmp", "x.pgf"):
+            yield [*call, option, other], f"{option} must be a file of {suffixes}, got '{other}'"
         long = "x" * 300 + Path(name).suffix
         yield [*call, option, long], f"cannot write to {long}: File name too long"
         yield [*call, option, "x"], f"{option} must be a file of {suffixes}, got 'x'"
@@ -231,7 +232,10 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
         yield [*call, "Swim"], f"no task 'Swim'; there are: {tasks}"
     many = ["benchmark", "Drive", "--num-envs"]
     for number in ("0", "1.5", "inf"):
-        yield [*many, number], f"--num-envs must be whole numbers from 1, got {float(number)}"
+        yield [*many, number], f"--num-envs must be whole numbers from 1 to 100000, got {float(number)}"
+    threads = "--threads must be whole numbers from 1 to 1024, got 1025.0"
+    yield [*many, "2", "--threads", "1025"], threads
+    yield [*many, "100001"], "--num-envs must be whole numbers from 1 to 100000, got 100001.0"
     yield [*many, "2", "--threads", "half"], "--threads must be numbers with commas between them, got 'half'"
     yield [*many, "2", "--engine", "pybullet"], "--engine with --num-envs must be native, got 'pybullet'"
     early = "--time-step must be left out without --num-envs, got 0.002"
@@ -336,6 +340,14 @@ def options_refused() -> Iterator[tuple[list[str], str]]:
     for call, option in SEEDS:
         for text in ("-1", "nan", "much"):
             yield [*call, option, text], option
+    for call, option, text in (
+        *((call, "--time-step", "1e-6") for call in (*EVENTS, ["benchmark", "Drive", "--num-envs", "2"])),
+        (EVENTS[4], "--shortest", "0.001"),
+        (["evaluate", "StepClimb"], "--episodes", "1000001"),
+        (["train", "StepClimb"], "--robots", "100001"),
+        (["train", "StepClimb"], "--threads", "1025"),
+    ):
+        yield [*call, option, text], option
     for text in ("1e308", "1441", "inf", "nan"):
         for call, option in WITH_A_UNIT:
             yield [*call, option, text], option
@@ -355,7 +367,7 @@ def wrong_events() -> Iterator[tuple[list[str], str]]:
             ("--driver", "0,0,nan", "driver's place [m] must be 3 finite numbers, got (0.0, 0.0, nan)"),
             ("--track-model", "legs", f"no track model 'legs'; there are: {ALL_MODELS}"),
             ("--engine", "steam", "no engine 'steam'; there are: pybullet, native"),
-            ("--time-step", "0", "time_step [s] must be positive, got 0.0"),
+            ("--raise", "0.1,1,1e-9", "increment of a search must be at least 0.0001, got 1e-09"),
             ("--raise", "1,0.5,0.1", "end of a search must be at least its start of 1, got 0.5"),
             ("--raise-speed", "0,1,0.1", "start of a search must be above 0, got 0.0"),
             ("--criterion", "fun", "no criterion 'fun'; there are: peak, filtered peak, absorbed power"),
@@ -363,12 +375,11 @@ def wrong_events() -> Iterator[tuple[list[str], str]]:
         ):
             yield [*call, option, text], message
         for option, text, most in (
-            ("--raise", "10,50,5", "3 m" if call[1] != "gap" else "20 m"),
+            ("--raise", "10,50,5", {"gap": "20 m", "ride": "1 m"}.get(call[1], "3 m")),
             ("--raise-speed", "1,1000,1", "100 m/s"),
             ("--driver", "0,0,90", "20 m"),
         ):
-            if option != "--raise" or call[3] in ("--height", "--length"):
-                yield [*call, option, text], f"{option} must be three numbers of at most {most}, got {text!r}"
+            yield [*call, option, text], f"{option} must be three numbers of at most {most}, got {text!r}"
         native = [*call, "--engine", "native", "--preset", "slow"]
         yield native, "no preset of the engine native 'slow'; there are: exact, fast"
         yield [*call[:2], "qince", *call[3:]], f"no vehicle 'qince'; there are: {KNOWN}"
@@ -384,7 +395,7 @@ def wrong_events() -> Iterator[tuple[list[str], str]]:
     yield twice, "--speed must be left out with --raise-speed, got 1.0"
     yield [*EVENTS[1], "--depth", "0"], "depth of a gap [m] must be above 0, got 0.0"
     yield [*EVENTS[3], "--height", "0"], "height of a trapezoid [m] must be above 0, got 0.0"
-    for option in ("length", "gauge", "longest", "shortest"):
+    for option in ("length", "gauge", "longest"):
         yield [*EVENTS[4], f"--{option}", "0"], f"{option} of a ride course [m] must be above 0, got 0.0"
     correlated = "correlation of a ride course must be from 0 to 1, got 2.0"
     yield [*EVENTS[4], "--correlation", "2"], correlated

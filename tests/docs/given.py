@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 LONGEST = 600
 """Time after which a command counts as one that does not end [s]: no page may wait for Ctrl-C."""
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
 NEEDED = 77
 """Exit status of a page that needs a package which is not installed."""
 
@@ -48,12 +51,17 @@ def _serve(line: str) -> None:
     """Run a station, on any free port, until it says where its page is; Ctrl-C ends it."""
     call = [*shlex.split(line), "--no-browser", "--port", "0", "--folder", "."]
     with subprocess.Popen(call, stderr=subprocess.PIPE, text=True) as station:
+        limit = threading.Timer(LONGEST, station.kill)
+        limit.start()
         said = ""
         for text in station.stderr:  # type: ignore[union-attr]
             said += text
             if "Ctrl-C ends it" in text:
                 station.send_signal(signal.SIGINT)
+        status = station.wait()
+        limit.cancel()
         assert "Ctrl-C ends it" in said, f"{line}: {said}"
+        assert status in (0, INTERRUPTED), f"{line}: exit status {status}\n{said}"
 
 
 def vehicle(name: str, like: str = "example_rover") -> None:

@@ -17,6 +17,7 @@ from conftest import command_of
 from docs.blocks import ROOT, SHELL, Block, blocks_of, pages, script_of
 from docs.given import NEEDED
 
+from docs import given
 from segtrack.cli.app import app
 
 PAGES = pages()
@@ -177,6 +178,20 @@ def test_a_command_that_does_not_exist_is_noticed() -> None:
     assert unknown_word("segtrack climb quince --stpe 0.2") == "--stpe"
     assert unknown_word("segtrack clim quince") == "clim"
     assert unknown_word("segtrack climb quince --step 0.2") is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+@pytest.mark.parametrize("does, says", [("exit 3", "exit status 3"), ("exec sleep 60", "exit status -9")])
+def test_a_station_that_ends_wrongly_or_never_fails_its_page(
+    does: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "segtrack"
+    program.write_text(f"#!/bin/sh\ntrap '' INT\necho 'Ctrl-C ends it' >&2\n{does}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(given, "LONGEST", 0.5)
+    with pytest.raises(AssertionError, match=says):
+        given.command("segtrack station")
 
 
 def test_what_is_not_run_is_little() -> None:

@@ -85,7 +85,7 @@ def test_a_search_that_ends_in_divergence_has_no_limit(criterion, outcome, reaso
     ("numbers", "message"),
     [
         ((0.0, 1.0, 0.1), "start of a search must be above 0, got 0.0"),
-        ((1.0, 2.0, 0.0), "increment of a search must be above 0, got 0.0"),
+        ((1.0, 2.0, 0.0), "increment of a search must be at least 0.0001, got 0.0"),
         ((1.0, 0.5, 0.1), "end of a search must be at least its start of 1, got 0.5"),
     ],
 )

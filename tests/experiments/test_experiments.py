@@ -17,7 +17,7 @@ from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
 from segtrack.experiments.climb import _Attempt, _real_time_factors, _slip, run_climb
 from segtrack.experiments.climb_result import ClimbSetup
 from segtrack.experiments.parallel import run_parallel
-from segtrack.files import check_writable, replacing
+from segtrack.files import check_writable, claimed, replacing
 from segtrack.reproduce.armed import with_arm
 from segtrack.reproduce.okada_cases import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4, case_setup
 from segtrack.reproduce.okada_map import MapPoint, critical_damping, run_map
@@ -218,3 +218,14 @@ def test_nothing_half_written_is_left_nor_lost(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(FileAccessError) as caught:
         check_writable(target / "below")
     assert str(caught.value) == f"cannot write to {target / 'below'}: {target} is a file, not a folder"
+
+
+def test_a_folder_that_vanishes_while_it_is_claimed_is_one_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a `mkdir` whose folder another process removes at once."""
+    out = tmp_path / "out"
+    monkeypatch.setattr("segtrack.files.check_writable", lambda folder: None)
+    monkeypatch.setattr(Path, "mkdir", lambda *_, **__: None)
+    with pytest.raises(FileAccessError, match="No such file or directory"), claimed(out):
+        pass

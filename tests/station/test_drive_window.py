@@ -269,6 +269,13 @@ def test_missing_display_is_one_clear_error(pygame, monkeypatch):
     assert done.output == "segtrack: a window needs a display, and there is none\n"
 
 
+def test_unknown_driver_of_displays_is_one_clear_error(pygame, monkeypatch):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "nope")
+    done = CliRunner().invoke(app, ["drive", "quince", "--seconds", "0.1"])
+    assert done.exit_code == 2
+    assert done.output.startswith("segtrack: a window needs a display: nope not available")
+
+
 def test_missing_pygame_is_one_clear_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
     done = CliRunner().invoke(app, ["drive", "quince"])

@@ -167,7 +167,7 @@ class DriveWindow:
 
         Raises:
             NotReadyError: PyBullet's window is asked for, and another engine runs the session.
-            SegtrackError: There is no display.
+            SegtrackError: There is no display, or SDL has no such driver.
         """
         self.session = session
         self.mapper = InputMapper(session.robot.description)
@@ -253,7 +253,10 @@ def window_help(flippers: bool) -> str:
 
 def _open_display() -> None:
     """Initialise pygame's display; what shows nothing has to be asked for."""
-    pygame.display.init()
+    try:
+        pygame.display.init()
+    except pygame.error as error:
+        raise SegtrackError(f"a window needs a display: {error}") from None
     if pygame.display.get_driver() in _WINDOWLESS and "SDL_VIDEODRIVER" not in os.environ:
         pygame.quit()
         raise SegtrackError("a window needs a display, and there is none")
