@@ -175,7 +175,7 @@ class BulletEngine(Engine):
             DivergedError: A vehicle is no longer finite, or absurdly fast; found within 10 ms.
             DisconnectedError: The client is gone.
         """
-        self._must_be_connected("step the world")
+        self._must_be_open("step the world")
         remaining = math.exp(-damping_rate * self.time_step)
         for _ in range(steps):
             self._take_step(damping_rate)
@@ -257,7 +257,10 @@ class BulletEngine(Engine):
         for vehicle in self._vehicles:
             vehicle.check_speed(self.time)
 
-    def _must_be_connected(self, what: str) -> None:
+    def _must_be_open(self, what: str) -> None:
         if not self._is_open:
             raise DisconnectedError(what, "the world is closed")
+
+    def _must_be_connected(self, what: str) -> None:
+        self._must_be_open(what)
         client_id(self.client, what)

@@ -593,9 +593,10 @@ def test_worlds_that_cannot_be(settings, kind, message):
 @pytest.fixture(scope="module")
 def gone():
     """A world that has run, and its robot, its client gone."""
-    with segtrack.World() as world:
-        robot = world.add_vehicle("packbot")
-        world.step()
+    world = segtrack.World()
+    robot = world.add_vehicle("packbot")
+    world.step()
+    world.client.disconnect()
     return world, robot
 
 

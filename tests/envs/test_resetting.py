@@ -73,8 +73,9 @@ def test_cleared_terrain_is_gone_and_another_can_take_its_place(world):
 
 
 def test_nothing_is_put_or_cleared_in_a_world_that_is_gone():
-    with segtrack.World("coarse") as world:
-        robot = world.add_vehicle("packbot")
+    world = segtrack.World("coarse")
+    robot = world.add_vehicle("packbot")
+    world.client.disconnect()
     for attempt, what in (
         (world.clear_terrain, "clear terrain"),
         (lambda: world.place_on_terrain(robot, 0.0, 0.0), "place packbot"),

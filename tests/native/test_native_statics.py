@@ -41,7 +41,7 @@ def test_grousers_climb_what_statics_allow(center, speed, time_step):
 @pytest.mark.parametrize("time_step", [0.001, 0.004])
 @pytest.mark.parametrize("center", CENTERS)
 def test_a_fast_vehicle_climbs_by_its_kinetic_energy_more(center, time_step):
-    """By that of its mass, and up to twice that: belts and what they reflect have a quarter more, and push."""
+    """By that of its mass, and up to twice that: belts have a quarter more, and push."""
     most, vehicle, lifted = largest_step(1.5, *center, 0.0), oval(1.5, *center), 0.3**2 / (2 * 9.81)
     assert climbs(vehicle, "surface", most + 1.0 * lifted, 0.3, time_step)
     assert not climbs(vehicle, "surface", most + 2.0 * lifted, 0.3, time_step)

@@ -370,7 +370,7 @@ def test_world_joins_a_client_and_leaves_it_open() -> None:
     client.disconnect()
     with pytest.raises(DisconnectedError) as caught:
         world.step()
-    assert str(caught.value) == "step packbot: the physics client is disconnected"
+    assert str(caught.value) == "step the world: the world is closed"
 
 
 def test_vehicle_without_a_height_stands_on_the_terrain() -> None:
