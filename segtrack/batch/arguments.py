@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.errors import InvalidValueError, Phrase, whole
+from segtrack.terrain.checks import array_of_numbers
 
 
 def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()) -> NDArray[np.float64]:
@@ -17,7 +18,7 @@ def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()
     Raises:
         InvalidValueError: Another shape, or a number that is not finite.
     """
-    array = _array(given)
+    array = array_of_numbers(given)
     if array is None or array.shape not in (shape, (count, *shape)):
         expected = f"numbers of shape {shape or '()'}, or {(count, *shape)} for each vehicle"
         got = getattr(given, "shape", None)
@@ -51,7 +52,7 @@ def array_of(what: str, given: ArrayLike, shape: tuple[int | None, ...]) -> NDAr
     Raises:
         InvalidValueError: Another shape, or not numbers.
     """
-    array = _array(given)
+    array = array_of_numbers(given)
     fits = array is not None and array.ndim == len(shape)
     if array is None or not (fits and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))):
         expected = f"numbers of shape ({', '.join('any' if n is None else str(n) for n in shape)})"
@@ -66,7 +67,7 @@ def points_of_each(x: ArrayLike, y: ArrayLike, count: int) -> tuple[NDArray[np.f
     Raises:
         InvalidValueError: Other shapes, or not numbers.
     """
-    along, across = _array(x), _array(y)
+    along, across = array_of_numbers(x), array_of_numbers(y)
     if along is None or across is None:
         raise InvalidValueError("points [m]", f"numbers of shape ({count}, ...)", (x, y))
     if along.shape != across.shape or along.shape[:1] != (count,):
@@ -134,12 +135,3 @@ def number_of_threads(threads: int | None) -> int:
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return whole("threads", threads)
-
-
-def _array(given: ArrayLike) -> NDArray[np.float64] | None:
-    """The numbers that are given; None for what is ragged, or no numbers: texts and truth values."""
-    try:
-        array = np.asarray(given)
-    except (TypeError, ValueError):
-        return None
-    return array.astype(float, copy=False) if array.dtype.kind in "iuf" else None

@@ -85,7 +85,7 @@ class BulletEngine(Engine):
         """
         if client is not None and not isinstance(client, BulletClient):
             raise InvalidValueError("client", "a BulletClient", client)
-        self._owned, self._is_open = client is None, True
+        self._owned = client is None
         self.client: Any = open_client(gui) if client is None else client
         self._client_id = client_id(self.client, "join a client")
         self._given_step, self._preset_is_open = time_step, preset is None
@@ -114,7 +114,7 @@ class BulletEngine(Engine):
 
     def close(self) -> None:
         """Take no more steps, and disconnect the client if it is the engine's own; may be called again."""
-        self._is_open = False
+        super().close()
         if self._owned and pybullet.isConnected(physicsClientId=self._client_id):
             self.client.disconnect()
 
@@ -173,7 +173,7 @@ class BulletEngine(Engine):
 
         Raises:
             DivergedError: A vehicle is no longer finite, or absurdly fast; found within 10 ms.
-            DisconnectedError: The client is gone.
+            DisconnectedError: The world is closed, or the client gone.
         """
         self._must_be_open("step the world")
         remaining = math.exp(-damping_rate * self.time_step)
@@ -256,10 +256,6 @@ class BulletEngine(Engine):
     def _check_speeds(self) -> None:
         for vehicle in self._vehicles:
             vehicle.check_speed(self.time)
-
-    def _must_be_open(self, what: str) -> None:
-        if not self._is_open:
-            raise DisconnectedError(what, "the world is closed")
 
     def _must_be_connected(self, what: str) -> None:
         self._must_be_open(what)

@@ -199,7 +199,10 @@ class BulletVehicle(VehicleModel):
         self._kept = [rest if track in tracks else reading for track, rest, reading in pairs]
 
     def _book_work(self) -> None:
-        """Record the latest step before speeds are set: it has done no work at those."""
+        """Record the latest step before poses or speeds are set: it has done no work at those.
+
+        The next one is then to be prepared, wherever the vehicle stands.
+        """
         for track, reading in zip(self.tracks, self._readings(), strict=True):
             track.book(reading, self._step)
         self._step, self._guard.prepared = 0.0, None

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.engine.models import VehicleModel
 from segtrack.engine.track_models import EngineName
+from segtrack.errors import DisconnectedError
 from segtrack.terrain import Terrain
 
 
@@ -24,6 +25,7 @@ class Engine(ABC):
     name: ClassVar[EngineName]
     preset: str
     time_step: float
+    _is_open: bool = True
 
     @property
     @abstractmethod
@@ -98,6 +100,15 @@ class Engine(ABC):
     def release(self, state: Any) -> None:
         """Release the resources of a saved state."""
 
-    @abstractmethod
     def close(self) -> None:
-        """Free what the engine holds; may be called again."""
+        """Take no more steps, and free what the engine holds; may be called again."""
+        self._is_open = False
+
+    def _must_be_open(self, what: str) -> None:
+        """Refuse an action, in words, in a world that is closed.
+
+        Raises:
+            DisconnectedError: It is.
+        """
+        if not self._is_open:
+            raise DisconnectedError(what, "the world is closed")

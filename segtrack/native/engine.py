@@ -14,7 +14,7 @@ from segtrack.description import VehicleDescription
 from segtrack.engine import Engine
 from segtrack.engine.drive import check_drives
 from segtrack.engine.track_models import find_track_model
-from segtrack.errors import DisconnectedError, InvalidValueError, Phrase, finite, known_name
+from segtrack.errors import InvalidValueError, Phrase, finite, known_name
 from segtrack.geometry.mass import GRAVITY
 from segtrack.ground.functions import exponential
 from segtrack.ground.pack import Ground, pack_ground
@@ -88,7 +88,6 @@ class NativeEngine(Engine):
             InvalidValueError: A time step that is not positive and finite, or longer than `MAX_TIME_STEP`.
         """
         self.preset, self.time_step = preset_step(preset, time_step)
-        self._is_open = True
         self.set_gravity((0.0, 0.0, -gravity))
         self._terrains: tuple[Terrain, ...] = ()
         self._ground: Ground = pack_ground(())
@@ -100,14 +99,6 @@ class NativeEngine(Engine):
     def time(self) -> float:
         """Simulated time [s]."""
         return self._steps * self.time_step
-
-    def close(self) -> None:
-        """Take no more steps; memory is all that the engine holds."""
-        self._is_open = False
-
-    def _must_be_open(self, what: str) -> None:
-        if not self._is_open:
-            raise DisconnectedError(what, "the world is closed")
 
     def set_gravity(self, gravity: Sequence[float]) -> None:
         """Set the gravity in the world (3,) [m/s^2]."""

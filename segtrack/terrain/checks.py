@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABCMeta
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from numbers import Integral, Real
@@ -131,18 +132,24 @@ def points_of(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[
     Raises:
         InvalidValueError: Not numbers, or of shapes that do not broadcast.
     """
-    try:
-        given = np.asarray(x), np.asarray(y)
-        if any(each.dtype.kind not in "iuf" for each in given):
-            raise TypeError
-        along, across = (each.astype(float, copy=False) for each in given)
+    along, across = array_of_numbers(x), array_of_numbers(y)
+    if along is not None and across is not None:
         if along.shape == across.shape:
             return along, across
-        along, across = np.broadcast_arrays(along, across)
+        with suppress(ValueError):
+            along, across = np.broadcast_arrays(along, across)
+            return along, across
+    expected = "x and y as numbers of shapes that broadcast"
+    raise InvalidValueError("points [m]", expected, Phrase(f"{x!r} and {y!r}"))
+
+
+def array_of_numbers(given: ArrayLike) -> NDArray[np.float64] | None:
+    """The numbers that are given; None for what is ragged, or no numbers: texts and truth values."""
+    try:
+        array = np.asarray(given)
     except (TypeError, ValueError):
-        expected = "x and y as numbers of shapes that broadcast"
-        raise InvalidValueError("points [m]", expected, Phrase(f"{x!r} and {y!r}")) from None
-    return along, across
+        return None
+    return array.astype(float, copy=False) if array.dtype.kind in "iuf" else None
 
 
 def is_finite(value: object) -> bool:

@@ -209,17 +209,18 @@ def test_a_world_whose_client_was_reset_says_so():
             world.save()
 
 
+def packbot_on_its_belts(client, track_model):
+    ground = [segtrack.terrain.Plane()]
+    return segtrack.attach(
+        client, "packbot", track_model=track_model, position=(0, 0, 0.0875), terrain=ground
+    )
+
+
 @pytest.mark.parametrize("track_model, within", [("compliant", 0.01), ("surface", 0.01), ("chain", 0.04)])
 @pytest.mark.parametrize("steps", [(0.004, 0.001, 0.004), (0.001, 0.004, 0.001)])
 def test_a_step_that_a_program_changes_kicks_no_belt(client, track_model, within, steps):
     """PackBot keeps its 0.5 m/s; with shoes it sways by 2.5 % on polygons, whatever the step."""
-    robot = segtrack.attach(
-        client,
-        "packbot",
-        track_model=track_model,
-        position=(0, 0, 0.0875),
-        terrain=[segtrack.terrain.Plane()],
-    )
+    robot = packbot_on_its_belts(client, track_model)
 
     def go(step, duration):
         client.setTimeStep(step)
@@ -241,13 +242,7 @@ def test_a_step_that_a_program_changes_kicks_no_belt(client, track_model, within
 )
 def test_steps_of_two_lengths_in_turn_neither_lift_nor_drive(client, track_model, within):
     """Weight and belts act for as long as each other: height as at one length, and the speed that is told."""
-    robot = segtrack.attach(
-        client,
-        "packbot",
-        track_model=track_model,
-        position=(0, 0, 0.0875),
-        terrain=[segtrack.terrain.Plane()],
-    )
+    robot = packbot_on_its_belts(client, track_model)
     motions = []
     for steps, duration in (((0.004,), 0.8), ((0.0005, 0.005), 0.55)):
         robot.set_belt_speed(0.5, 0.5)
