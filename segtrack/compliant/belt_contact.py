@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +25,7 @@ from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.implicit_contact import point_load
 from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector, cross, row, scaled, sum_of
+from segtrack.ground.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
 
 _NO_RUN = 1e-7
 """Way of a belt in a step below which its chords are its tangents [m]."""
@@ -190,7 +192,10 @@ def add_belt_contacts(
                 (link, belt, own, along_belt),
             )
             if len(report) > 0:
-                index = part * points + p
+                index, size = part * points + p, math.sqrt(dot(pressing, pressing))
+                if slides and size > 0.0:  # As the law has it.
+                    normal = scaled(pressing, 1 / size)
+                    along_belt = without_share(along_belt, dot(along_belt, normal), normal)
                 here = sum_of(sum_of(velocity, cross(angular_velocity, own)), scaled(along_belt, speed))
                 report_contact(report, index, point, pressing, push, along, here, depth, pressure, belt, part)
                 report[index, 14] = greatest_sinkage(history, place * points + p)

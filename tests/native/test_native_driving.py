@@ -191,6 +191,16 @@ def test_turning_does_not_depend_on_the_step(name, track_model):
     assert rates == pytest.approx(dict.fromkeys(rates, rates[1e-3]), rel=within)
 
 
+def test_faces_that_slide_over_level_ground_slip_along_it():
+    """Those on arcs, too: a belt that slides along its face takes nothing into the ground or out of it."""
+    raised = dict.fromkeys(segtrack.load_vehicle("quince").flippers, 1.0)
+    world, robot = plane("quince", track_model="surface", flippers=raised)
+    robot.set_belt_speed(0.4, 0.4)
+    world.run(0.5)
+    slips = np.concatenate([track.read_grousers().slip_velocity for track in robot.tracks.values()])
+    assert len(slips) > 10 and np.abs(slips[:, 2]).max() < 1e-4
+
+
 def test_left_and_right_are_mirror_images():
     poses = []
     for side in (1.0, -1.0):
