@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from segtrack.errors import UnknownNameError
 from segtrack.geometry.mass import rotated
-from segtrack.ground.tuples import slice_of
+from segtrack.kernels.tuples import slice_of
 from segtrack.robot import Robot
 from segtrack.robot.state import attitudes_of
 

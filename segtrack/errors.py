@@ -248,6 +248,18 @@ class MissingPackageError(SegtrackError, ImportError):
         super().__init__(f'{what} needs {package}, which is not installed: pip install "segtrack[{extra}]"')
 
 
+class UntestedVersionError(SegtrackError, ImportError):
+    """A version of a library whose inner classes segtrack uses, and with which it was not run."""
+
+    def __init__(self, package: str, version: str, tested: str, variable: str) -> None:
+        """Say which version is installed, which were run, and what to do."""
+        self.package, self.version = package, version
+        super().__init__(
+            f"{package} {version} is installed; segtrack uses its inner classes and was run with {tested}: "
+            f"pip install '{package}{tested}', or try it all the same with {variable}=1 in the environment"
+        )
+
+
 class AddressError(SegtrackError):
     """A network address that cannot be listened on."""
 

@@ -25,8 +25,8 @@ from segtrack.chain.shoe_state import ChainArrays, ChainState, kinetic_energy
 from segtrack.chain.shoes import Chain, Constants, Joints
 from segtrack.chain.stability import check_sub_step, max_sub_step
 from segtrack.errors import DivergedError, InvalidValueError, Phrase, finite_vector
-from segtrack.ground.kernels import entry
-from segtrack.ground.vectors import Vector
+from segtrack.kernels.compiling import entry
+from segtrack.kernels.vectors import Vector
 
 
 class ChainSolver:

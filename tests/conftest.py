@@ -22,7 +22,7 @@ from typer.main import get_command
 from segtrack.engine.track_models import DEFAULT_ENGINE
 from segtrack.envs import Environment
 from segtrack.errors import MissingPyBulletError
-from segtrack.ground.kernels import InnerKernel
+from segtrack.kernels.compiling import InnerKernel
 
 if TYPE_CHECKING:
     from playwright import sync_api

@@ -28,8 +28,8 @@ from segtrack.compliant.memory import allocate_belt_memory, copy_memory
 from segtrack.geometry.mass import rotated, rotations_of
 from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE, allocate_contact_history
 from segtrack.ground.height_scan import sample_cells
-from segtrack.ground.tuples import Packed, overwrite, slice_of
-from segtrack.ground.vectors import Vector
+from segtrack.kernels.tuples import Packed, overwrite, slice_of
+from segtrack.kernels.vectors import Vector
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.hull import HULL_PARTS
 from segtrack.native.step import CROWDED, DONE, NOT_FINITE, TOO_FAST, advance

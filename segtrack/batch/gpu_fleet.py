@@ -20,7 +20,7 @@ from segtrack.batch.threads import Threads
 from segtrack.compliant.candidates import Room, allocate_candidates
 from segtrack.compliant.memory import allocate_belt_memory
 from segtrack.ground.broadphase import allocate_contact_history
-from segtrack.ground.tuples import Packed
+from segtrack.kernels.tuples import Packed
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.tree import VehicleState, allocate_tree_work
 from segtrack.native.vehicles import Vehicles

@@ -16,7 +16,7 @@ from segtrack.ground.broadphase import NONE, ContactHistory
 from segtrack.ground.contact_loads import VehicleLoads
 from segtrack.ground.equations import Equations
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector
+from segtrack.kernels.vectors import Vector
 from segtrack.native.step import advance_vehicle
 from segtrack.native.tree import TreeWork
 from segtrack.native.vehicles import Vehicles

@@ -13,7 +13,7 @@ from segtrack.errors import InvalidValueError
 from segtrack.ground.height_scan import sample_reliefs
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.relief import pack_relief
-from segtrack.ground.tuples import Packed
+from segtrack.kernels.tuples import Packed
 from segtrack.terrain import Plane, Terrain
 from segtrack.terrain.base import terrains_of
 

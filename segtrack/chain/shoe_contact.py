@@ -24,11 +24,11 @@ from segtrack.ground.broadphase import (
     list_candidates,
 )
 from segtrack.ground.contact_laws import ContactParameters
-from segtrack.ground.kernels import compiled, entry
 from segtrack.ground.pack import Ground
 from segtrack.ground.point_contact import edge_in_piece, point_between, touch_edge_end, touch_point
 from segtrack.ground.tread import Treads
-from segtrack.ground.vectors import Vector, add, arm, axis, cross, row, sum_of
+from segtrack.kernels.compiling import compiled, entry
+from segtrack.kernels.vectors import Vector, add, arm, axis, cross, row, sum_of
 
 
 class ShoeContactLoads(NamedTuple):

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from segtrack.chain.shoe_state import ChainArrays
 from segtrack.chain.shoes import Anchor, Chain, Constants, Joints, Vector
-from segtrack.ground.functions import arctangent, cosine_sine
-from segtrack.ground.kernels import compiled, entry
-from segtrack.ground.vectors import add, arm, axis, cross, dot, row, write_rotation
+from segtrack.kernels.compiling import compiled, entry
+from segtrack.kernels.functions import arctangent, cosine_sine
+from segtrack.kernels.vectors import add, arm, axis, cross, dot, row, write_rotation
 
 
 class Frames(NamedTuple):

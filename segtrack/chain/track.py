@@ -27,9 +27,9 @@ from segtrack.ground.parent_frames import (
     drift_parents,
     follow_frames,
 )
-from segtrack.ground.rounding import rounded
 from segtrack.ground.tread import pack_treads
-from segtrack.ground.tuples import Packed, overwrite
+from segtrack.kernels.rounding import rounded
+from segtrack.kernels.tuples import Packed, overwrite
 
 _LOOK_EVERY = 0.05
 """Time between two looks for skipped teeth [s]."""

@@ -22,7 +22,6 @@ from segtrack.chain.wheel_contact import (
     keep_rail_shear,
 )
 from segtrack.chain.wheel_dynamics import carry_slides, drift_wheels, kick_wheels, start_wheel_loads
-from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.parent_frames import (
     CompositeBody,
     CouplingImpulses,
@@ -35,8 +34,9 @@ from segtrack.ground.parent_frames import (
     drift_parents,
     kick_parents,
 )
-from segtrack.ground.tuples import Packed, item
-from segtrack.ground.vectors import Vector, arm, axis, dot, row, scaled
+from segtrack.kernels.compiling import compiled, entry, inlined
+from segtrack.kernels.tuples import Packed, item
+from segtrack.kernels.vectors import Vector, arm, axis, dot, row, scaled
 
 
 class TrackArrays(NamedTuple):
@@ -143,7 +143,7 @@ def run_tracks(
     """Take all tracks of a vehicle through `count` sub-steps of `sub_step` [s] together.
 
     Args:
-        tracks: Tracks of the vehicle, packed (`ground.tuples`).
+        tracks: Tracks of the vehicle, packed (`kernels.tuples`).
         drives: Their drives; the mean torques are filled in.
         failures: Filled with what `check_integrity` returns at the end (tracks, 2).
         vehicle: All links as one rigid body.

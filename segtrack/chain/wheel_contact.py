@@ -31,9 +31,9 @@ from segtrack.chain.wheel_dynamics import (
     wheel_kinematics,
 )
 from segtrack.ground.contact_laws import ContactParameters
-from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parent_frames import ParentFrames, Reaction
-from segtrack.ground.vectors import arm, axis, cross, dot, row, scaled, sum_of
+from segtrack.kernels.compiling import compiled, inlined
+from segtrack.kernels.vectors import arm, axis, cross, dot, row, scaled, sum_of
 
 Pair = tuple[float, float]
 """Components around the axle and across."""

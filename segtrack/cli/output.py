@@ -211,7 +211,7 @@ def compilation_shown_in(bar: Progress) -> Iterator[None]:
     if bar.disable:
         yield
         return
-    from segtrack.ground.compile_progress import BarReporter, report_to
+    from segtrack.kernels.progress import BarReporter, report_to
 
     with report_to(BarReporter(bar)):
         yield

@@ -49,7 +49,7 @@ def warm_up(as_json: JsonFlag = False) -> None:
 def compile_kernels() -> Iterator[CompiledKernels]:
     """Compile the kernels of each engine and track model that has its own, and those that draw."""
     from segtrack.engine.track_models import TRACK_MODELS
-    from segtrack.ground.kernels import writable_folder
+    from segtrack.kernels.compiling import writable_folder
     from segtrack.world.engines import DEFAULT_ENGINE
 
     # Of models that have a builder in common, which share kernels, the first.
@@ -100,7 +100,7 @@ def _counted() -> Iterator[Callable[[], int]]:
     """Count the kernels that are compiled within the block."""
     from numba.core import event
 
-    from segtrack.ground.kernels import Kernel
+    from segtrack.kernels.compiling import Kernel
 
     with event.install_recorder("numba:compile") as recorder:
         yield lambda: sum(

@@ -15,9 +15,9 @@ from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.mass import spin_momentum
 from segtrack.geometry.path import Arc, BeltPath, normal_of, tangent_of
 from segtrack.ground.contact_laws import ContactParameters
-from segtrack.ground.functions import cosine_sine
-from segtrack.ground.kernels import compiled
 from segtrack.ground.pack import Ground
+from segtrack.kernels.compiling import compiled
+from segtrack.kernels.functions import cosine_sine
 
 SEGMENT = 8
 """Numbers a segment of a path has: first coordinate, x, z, heading, its cosine and sine, signed curvature and

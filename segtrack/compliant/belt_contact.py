@@ -23,9 +23,9 @@ from segtrack.ground.active_contacts import Contacts
 from segtrack.ground.broadphase import MAX_EDGES, NONE, greatest_sinkage
 from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.implicit_contact import point_load
-from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
+from segtrack.kernels.compiling import compiled, inlined
+from segtrack.kernels.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
 
 _NO_RUN = 1e-7
 """Way of a belt in a step below which its chords are its tangents [m]."""

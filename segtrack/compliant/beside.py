@@ -43,7 +43,6 @@ from segtrack.compliant.candidates import (
 )
 from segtrack.compliant.memory import BeltMemory, take_places
 from segtrack.ground.active_contacts import Contacts, room_for_contacts
-from segtrack.ground.kernels import compiled, entry
 from segtrack.ground.pack import Ground
 from segtrack.ground.parent_frames import (
     CompositeBody,
@@ -51,7 +50,8 @@ from segtrack.ground.parent_frames import (
     accumulate_impulses,
     drift_parents,
 )
-from segtrack.ground.vectors import axis, cross, dot, offset, row, sum_of
+from segtrack.kernels.compiling import compiled, entry
+from segtrack.kernels.vectors import axis, cross, dot, offset, row, sum_of
 
 DONE, CROWDED = 0, 1
 """Outcomes of a call: all sub-steps taken; more is near, or may touch, than there is room for."""

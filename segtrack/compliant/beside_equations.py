@@ -35,9 +35,9 @@ from segtrack.ground.equations import (
     times_link,
     write_contact_masses,
 )
-from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, ParentFrames, Reaction
-from segtrack.ground.vectors import Vector, axis, cross, dot, offset, row, scaled
+from segtrack.kernels.compiling import compiled, inlined
+from segtrack.kernels.vectors import Vector, axis, cross, dot, offset, row, scaled
 
 
 class Beside(NamedTuple):

@@ -21,9 +21,9 @@ from segtrack.ground.broadphase import (
     meets_ground,
 )
 from segtrack.ground.contact_loads import LANES
-from segtrack.ground.kernels import compiled
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector
+from segtrack.kernels.compiling import compiled
+from segtrack.kernels.vectors import Vector
 
 MARGIN = 0.01
 """Parts of vehicles and of the ground that are nearer than this are candidates for contact [m]."""

@@ -24,9 +24,9 @@ from segtrack.ground.equations import (
     limited_force,
     times_link,
 )
-from segtrack.ground.kernels import compiled, entry
 from segtrack.ground.parent_frames import CompositeBody, LinkMasses
-from segtrack.ground.vectors import Vector, arm, cross, dot, offset, row, scaled, sum_of, write_rotation
+from segtrack.kernels.compiling import compiled, entry
+from segtrack.kernels.vectors import Vector, arm, cross, dot, offset, row, scaled, sum_of, write_rotation
 
 NONE = -1
 """In place of a joint: the root."""

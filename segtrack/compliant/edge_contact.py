@@ -19,10 +19,10 @@ from segtrack.ground.broadphase import (
 )
 from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.implicit_contact import edge_end_load
-from segtrack.ground.kernels import compiled
 from segtrack.ground.pack import Ground
 from segtrack.ground.point_contact import edge_in_piece, point_between
-from segtrack.ground.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
+from segtrack.kernels.compiling import compiled
+from segtrack.kernels.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
 
 REPORT = 18
 """Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,

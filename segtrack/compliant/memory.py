@@ -16,7 +16,7 @@ from segtrack.ground.broadphase import (
     forget_contacts,
     forget_edges,
 )
-from segtrack.ground.kernels import compiled
+from segtrack.kernels.compiling import compiled
 
 
 class BeltMemory(NamedTuple):

@@ -23,9 +23,9 @@ import math
 from typing import NamedTuple
 
 from segtrack.errors import InvalidValueError, finite
-from segtrack.ground.functions import exponential, power
-from segtrack.ground.kernels import compiled, inlined
-from segtrack.ground.vectors import Vector, dot, scaled, sum_of, without_share
+from segtrack.kernels.compiling import compiled, inlined
+from segtrack.kernels.functions import exponential, power
+from segtrack.kernels.vectors import Vector, dot, scaled, sum_of, without_share
 from segtrack.terrain.soil import SoilConstants
 
 

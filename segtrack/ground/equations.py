@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.contact_loads import VehicleLoads
-from segtrack.ground.kernels import compiled, inlined
-from segtrack.ground.vectors import Vector, cross, row, sum_of
+from segtrack.kernels.compiling import compiled, inlined
+from segtrack.kernels.vectors import Vector, cross, row, sum_of
 
 ROOT = 6
 """Unknowns of the root."""

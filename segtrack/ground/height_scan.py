@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.kernels import compiled, entry
 from segtrack.ground.relief import BOX, CYLINDER, Relief
-from segtrack.ground.tuples import Packed, item
+from segtrack.kernels.compiling import compiled, entry
+from segtrack.kernels.tuples import Packed, item
 from segtrack.terrain.columns import ON_FACE, UPRIGHT_PART
 
 _TOGETHER = 8

@@ -25,10 +25,10 @@ from segtrack.ground.contact_laws import (
     soil_pressure,
 )
 from segtrack.ground.implicit_laws import friction_load, normal_load, rebound_speed
-from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import RIGID, Ground
 from segtrack.ground.point_contact import penetration_depth_grid, soil_between, soil_row, stands_for_floor
-from segtrack.ground.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
+from segtrack.kernels.compiling import compiled, inlined
+from segtrack.kernels.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
 from segtrack.terrain.soil import SoilConstants
 
 _FACING = 0.97

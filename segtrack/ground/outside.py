@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.kernels import entry
 from segtrack.ground.parent_frames import CompositeBody, LinkMasses
-from segtrack.ground.vectors import Vector, cross, dot, offset, write_rotation
+from segtrack.kernels.compiling import entry
+from segtrack.kernels.vectors import Vector, cross, dot, offset, write_rotation
 
 
 class OutsideMemory(NamedTuple):

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.ground.rounding import rounded
 from segtrack.ground.seams import Convex, find_seams
-from segtrack.ground.vectors import write_rotation
+from segtrack.kernels.rounding import rounded
+from segtrack.kernels.vectors import write_rotation
 from segtrack.terrain import Heightfield, Terrain
 from segtrack.terrain.soil import Soil, SoilConstants
 from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Hull, Prism, Solid, TriangleMesh

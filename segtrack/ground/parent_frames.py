@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.kernels import compiled, entry
-from segtrack.ground.vectors import Vector, arm, cross, offset, row, sum_of, write_rotation
+from segtrack.kernels.compiling import compiled, entry
+from segtrack.kernels.vectors import Vector, arm, cross, offset, row, sum_of, write_rotation
 
 
 class ParentFrames(NamedTuple):

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, ContactHistory, find_slot
 from segtrack.ground.contact_laws import ContactParameters, rigid_friction, soil_pressure, soil_shear
-from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import RIGID, Ground
-from segtrack.ground.vectors import Vector, dot, row, sum_of, without_share
+from segtrack.kernels.compiling import compiled, inlined
+from segtrack.kernels.vectors import Vector, dot, row, sum_of, without_share
 from segtrack.terrain.soil import SoilConstants
 
 Corners = tuple[tuple[int, int, int], Vector]

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from segtrack.ground.kernels import compiled
-from segtrack.ground.vectors import cross, dot
+from segtrack.kernels.compiling import compiled
+from segtrack.kernels.vectors import cross, dot
 from segtrack.terrain.solids import HeightGrid
 
 _BESIDE = 1e-3

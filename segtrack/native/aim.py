@@ -9,8 +9,8 @@ from segtrack.engine.drive import follow_command as _follow_command
 from segtrack.engine.drive import force_at as _force_at
 from segtrack.engine.drive import next_pedal_target as _next_pedal_target
 from segtrack.engine.drive import next_target as _next_target
-from segtrack.ground.functions import exponential
-from segtrack.ground.kernels import compiled
+from segtrack.kernels.compiling import compiled
+from segtrack.kernels.functions import exponential
 from segtrack.native.tree import VehicleState
 
 follow_command, force_at = compiled(_follow_command), compiled(_force_at)

@@ -13,8 +13,8 @@ from segtrack.description import VehicleDescription
 from segtrack.description.compliant_layout import belt_designs
 from segtrack.description.placement import Links, vehicle_links
 from segtrack.geometry.mass import MassProperties, rotated, rotations_of
-from segtrack.ground.rounding import rounded
-from segtrack.ground.vectors import cross
+from segtrack.kernels.rounding import rounded
+from segtrack.kernels.vectors import cross
 from segtrack.native.joint_arrays import OFFSET, RATIO
 from segtrack.native.layout import vehicle_arrays
 from segtrack.native.tree import VehicleState

@@ -18,8 +18,8 @@ from segtrack.description import VehicleDescription
 from segtrack.ground.active_contacts import allocate_contacts
 from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, ContactHistory
 from segtrack.ground.pack import Ground
-from segtrack.ground.tuples import Packed, overwrite
-from segtrack.ground.vectors import Vector
+from segtrack.kernels.tuples import Packed, overwrite
+from segtrack.kernels.vectors import Vector
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.kinematics import set_velocity
 from segtrack.native.layout import outer_points

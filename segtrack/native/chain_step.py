@@ -37,10 +37,10 @@ from segtrack.engine.models import ABSURD_SPEED
 from segtrack.ground.active_contacts import room_for_contacts
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.contact_loads import clear_loads
-from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.tuples import Packed, item
-from segtrack.ground.vectors import Vector, add, arm, axis, cross, dot, offset, row, sum_of
+from segtrack.kernels.compiling import compiled, entry, inlined
+from segtrack.kernels.tuples import Packed, item
+from segtrack.kernels.vectors import Vector, add, arm, axis, cross, dot, offset, row, sum_of
 from segtrack.native.aim import aim_drive
 from segtrack.native.contact_solution import solve_step
 from segtrack.native.dynamics import add_force_at
@@ -134,7 +134,7 @@ def advance_chains(
         histories: Memory of the hull's contacts, changed in place.
         nearby: Contact candidates of the hull.
         work: Room.
-        tracks: Its chains, packed (`ground.tuples`), changed in place.
+        tracks: Its chains, packed (`kernels.tuples`), changed in place.
         failures: Filled with the shoe of each track that has failed, or -1, and why (T, 2).
         done: Steps that it has taken (1,), changed in place.
         outcomes: Filled as in `step.advance` (1, 5).

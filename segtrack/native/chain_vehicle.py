@@ -19,12 +19,12 @@ from segtrack.description.chain.layout import track_design, weight_on_chains
 from segtrack.description.placement import vehicle_links
 from segtrack.engine import Bodies
 from segtrack.ground.broadphase import ContactHistory
-from segtrack.ground.functions import exponential, power
 from segtrack.ground.pack import Ground
 from segtrack.ground.parent_frames import ParentFrames
-from segtrack.ground.rounding import rounded
-from segtrack.ground.tuples import Packed, overwrite
-from segtrack.ground.vectors import Vector
+from segtrack.kernels.functions import exponential, power
+from segtrack.kernels.rounding import rounded
+from segtrack.kernels.tuples import Packed, overwrite
+from segtrack.kernels.vectors import Vector
 from segtrack.native.chain_step import ChainVehicleArrays, advance_chains
 from segtrack.native.kinematics import set_velocity
 from segtrack.native.layout import (

@@ -15,8 +15,8 @@ from segtrack.ground.equations import (
     times_link,
     write_contact_masses,
 )
-from segtrack.ground.kernels import compiled, inlined
-from segtrack.ground.vectors import Vector, add, axis, cross, dot, offset, row, scaled, sum_of
+from segtrack.kernels.compiling import compiled, inlined
+from segtrack.kernels.vectors import Vector, add, axis, cross, dot, offset, row, scaled, sum_of
 from segtrack.native.tree import PRISMATIC, TreeArrays, TreeWork, VehicleState
 
 

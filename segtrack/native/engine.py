@@ -16,9 +16,9 @@ from segtrack.engine.drive import check_drives
 from segtrack.engine.track_models import find_track_model
 from segtrack.errors import InvalidValueError, Phrase, finite, known_name
 from segtrack.geometry.mass import GRAVITY
-from segtrack.ground.functions import exponential
 from segtrack.ground.pack import Ground, pack_ground
-from segtrack.ground.vectors import Vector
+from segtrack.kernels.functions import exponential
+from segtrack.kernels.vectors import Vector
 from segtrack.native.vehicle import NativeVehicle
 from segtrack.terrain import Terrain
 

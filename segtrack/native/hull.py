@@ -22,9 +22,9 @@ from segtrack.ground.broadphase import (
 from segtrack.ground.contact_laws import ContactParameters
 from segtrack.ground.contact_loads import LANES
 from segtrack.ground.implicit_contact import point_load
-from segtrack.ground.kernels import compiled, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.vectors import Vector, arm, axis, cross, dot, row, sum_of
+from segtrack.kernels.compiling import compiled, inlined
+from segtrack.kernels.vectors import Vector, arm, axis, cross, dot, row, sum_of
 from segtrack.native.tree import TreeArrays, TreeWork
 
 MAX_HULL_EDGES = 60

@@ -17,7 +17,7 @@ the step in it (`solve`).
 from __future__ import annotations
 
 from segtrack.ground.equations import ROOT, Equations, entry_of
-from segtrack.ground.kernels import compiled, inlined
+from segtrack.kernels.compiling import compiled, inlined
 from segtrack.native.joint_arrays import (
     DAMPER,
     DAMPING,

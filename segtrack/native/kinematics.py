@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.equations import ROOT, change_at_limit
-from segtrack.ground.functions import cosine_sine
-from segtrack.ground.kernels import compiled, entry, inlined
-from segtrack.ground.vectors import Vector, arm, cross, offset, row, scaled, sum_of, write_rotation
+from segtrack.kernels.compiling import compiled, entry, inlined
+from segtrack.kernels.functions import cosine_sine
+from segtrack.kernels.vectors import Vector, arm, cross, offset, row, scaled, sum_of, write_rotation
 from segtrack.native.joint_arrays import CARRIES
 from segtrack.native.tree import (
     PRISMATIC,

@@ -19,7 +19,7 @@ from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry.mass import GRAVITY
 from segtrack.ground.contact_laws import contact_parameters
-from segtrack.ground.rounding import rounded
+from segtrack.kernels.rounding import rounded
 from segtrack.native.chain_step import ParentMounts
 from segtrack.native.hull import HullArrays
 from segtrack.native.joint_arrays import joint_arrays

@@ -33,10 +33,10 @@ from segtrack.engine.models import ABSURD_SPEED
 from segtrack.ground.active_contacts import room_for_contacts
 from segtrack.ground.broadphase import MAX_EDGES, ContactHistory
 from segtrack.ground.contact_loads import clear_loads
-from segtrack.ground.kernels import compiled, entry, inlined
 from segtrack.ground.pack import Ground
-from segtrack.ground.tuples import Packed, item
-from segtrack.ground.vectors import Vector, axis, row
+from segtrack.kernels.compiling import compiled, entry, inlined
+from segtrack.kernels.tuples import Packed, item
+from segtrack.kernels.vectors import Vector, axis, row
 from segtrack.native.aim import aim_drive
 from segtrack.native.contact_solution import solve_step
 from segtrack.native.dynamics import add_force_at

@@ -14,7 +14,7 @@ from segtrack.ground.active_contacts import Contacts, allocate_contacts
 from segtrack.ground.broadphase import ContactHistory
 from segtrack.ground.contact_loads import VehicleLoads, allocate_loads
 from segtrack.ground.equations import ROOT, Equations, allocate_equations
-from segtrack.ground.kernels import compiled
+from segtrack.kernels.compiling import compiled
 from segtrack.native.joint_arrays import JointArrays
 
 REVOLUTE, PRISMATIC = 0, 1

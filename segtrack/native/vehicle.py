@@ -22,8 +22,8 @@ from segtrack.ground.active_contacts import allocate_contacts
 from segtrack.ground.broadphase import allocate_contact_history
 from segtrack.ground.equations import ROOT
 from segtrack.ground.pack import Ground, pack_ground
-from segtrack.ground.tuples import Packed
-from segtrack.ground.vectors import Vector
+from segtrack.kernels.tuples import Packed
+from segtrack.kernels.vectors import Vector
 from segtrack.native.divergence import what_diverged_natively
 from segtrack.native.hull import HULL_PARTS, HullArrays
 from segtrack.native.joint_arrays import OFFSET, RATIO

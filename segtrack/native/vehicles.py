@@ -11,7 +11,7 @@ from segtrack.compliant.belt import BeltArrays
 from segtrack.compliant.candidates import Candidates
 from segtrack.compliant.memory import BeltMemory
 from segtrack.ground.broadphase import ContactHistory
-from segtrack.ground.kernels import compiled
+from segtrack.kernels.compiling import compiled
 from segtrack.native.hull import HullArrays
 from segtrack.native.tree import TreeArrays, TreeWork, VehicleState, tree_view
 

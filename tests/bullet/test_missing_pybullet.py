@@ -90,7 +90,7 @@ def test_the_first_compilation_is_announced_once(tmp_path: Path) -> None:
     """In a process with an empty cache; the second has nothing to compile."""
     program = (
         "import os; os.environ['NUMBA_CACHE_DIR'] = os.getcwd()\n"
-        "from segtrack.ground.vectors import cross, dot\n"
+        "from segtrack.kernels.vectors import cross, dot\n"
         "cross((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), dot((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))"
     )
     said = [

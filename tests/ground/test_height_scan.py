@@ -10,7 +10,7 @@ from segtrack import terrain
 from segtrack.errors import InvalidValueError
 from segtrack.ground.height_scan import sample_cells, sample_reliefs
 from segtrack.ground.relief import pack_relief
-from segtrack.ground.tuples import Packed
+from segtrack.kernels.tuples import Packed
 from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
 
 RNG = np.random.default_rng(5)

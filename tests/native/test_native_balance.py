@@ -30,8 +30,8 @@ from segtrack.ground import active_contacts, implicit_contact
 from segtrack.ground.active_contacts import add_contact_loads, allocate_contacts, write_contact
 from segtrack.ground.broadphase import MAX_EDGES
 from segtrack.ground.contact_loads import add_in_lane, allocate_loads
-from segtrack.ground.kernels import Kernel
 from segtrack.ground.pack import pack_ground
+from segtrack.kernels.compiling import Kernel
 from segtrack.native import chain_step
 from segtrack.native import step as belt_step
 from segtrack.robot import Robot

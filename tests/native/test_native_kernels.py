@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from segtrack.ground.kernels import Kernel
+from segtrack.kernels.compiling import Kernel
 from segtrack.native.chain_step import advance_chains
 from segtrack.native.step import advance
 

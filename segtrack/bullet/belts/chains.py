@@ -29,7 +29,7 @@ from segtrack.description.chain.layout import check_links, track_design, weight_
 from segtrack.engine import Bodies
 from segtrack.ground.pack import pack_ground
 from segtrack.ground.parent_frames import ParentFrames
-from segtrack.ground.vectors import cross
+from segtrack.kernels.vectors import cross
 from segtrack.terrain import Terrain
 
 if TYPE_CHECKING:  # Numba takes half a second to import.

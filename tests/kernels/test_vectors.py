@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from segtrack.ground import vectors
 from segtrack.ground.parent_frames import (
     KINEMATIC,
     CouplingImpulses,
@@ -15,6 +14,7 @@ from segtrack.ground.parent_frames import (
     Reaction,
     accumulate_reaction,
 )
+from segtrack.kernels import vectors
 
 pytestmark = pytest.mark.usefixtures("kernels_run_as")
 RNG = np.random.default_rng(0)

@@ -16,20 +16,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from segtrack.ground import kernels
-from segtrack.ground.compile_progress import (
+from segtrack.kernels import compiling
+from segtrack.kernels.compiling import Kernel, compiled, content_hash, entry, inlined
+from segtrack.kernels.progress import (
     NOTICE,
     BarReporter,
     LogReporter,
     current_reporter,
     report_to,
 )
-from segtrack.ground.kernels import Kernel, compiled, content_hash, entry, inlined
-from segtrack.ground.tuples import Packed, item
+from segtrack.kernels.tuples import Packed, item
 
-pytestmark = pytest.mark.skipif(kernels.config.DISABLE_JIT, reason="nothing is compiled")
+pytestmark = pytest.mark.skipif(compiling.config.DISABLE_JIT, reason="nothing is compiled")
 TEXT = """
-from segtrack.ground.kernels import compiled, entry
+from segtrack.kernels.compiling import compiled, entry
 {import_line}
 FACTOR = {factor}
 
@@ -97,7 +97,7 @@ def test_a_kernel_is_another_where_a_named_tuple_that_it_is_given_has_its_fields
     def hash_of(fields: str) -> str:
         text = (
             "from __future__ import annotations\nfrom typing import NamedTuple\n"
-            "from segtrack.ground.kernels import compiled\n"
+            "from segtrack.kernels.compiling import compiled\n"
             f"class Inside(NamedTuple):\n    {fields}\n"
             "class Pair(NamedTuple):\n    inside: Inside\n    scale: float\n"
             "@compiled\ndef read(pair: Pair) -> float:\n    return pair.inside.a * pair.scale\n"
@@ -122,7 +122,7 @@ def test_words_and_places_change_no_kernel():
 
 def test_kernels_are_the_same_in_every_process():
     program = (
-        "from segtrack.ground.kernels import content_hash; from segtrack.ground.vectors import arm;"
+        "from segtrack.kernels.compiling import content_hash; from segtrack.kernels.vectors import arm;"
         "print(content_hash(arm))"
     )
     seeds = ("1", "2")
@@ -150,10 +150,10 @@ def test_kernels_of_any_kind_can_be_called_from_python():
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Three folders for kernels, the last one of them temporary."""
     found = [tmp_path / name for name in ("package", "user", "temporary")]
-    monkeypatch.setattr(kernels, "cache_folders", lambda: found)
-    kernels.writable_folder.cache_clear()
+    monkeypatch.setattr(compiling, "cache_folders", lambda: found)
+    compiling.writable_folder.cache_clear()
     yield found
-    kernels.writable_folder.cache_clear()
+    compiling.writable_folder.cache_clear()
 
 
 def files(folder: Path) -> int:
@@ -193,24 +193,24 @@ def test_kernels_are_not_taken_from_a_temporary_folder_that_others_can_write_to(
     folders[0].touch(), folders[1].touch()
     folders[2].mkdir()
     folders[2].chmod(0o777)
-    assert not kernels.is_private(folders[2])
-    assert kernels.writable_folder() is None
+    assert not compiling.is_private(folders[2])
+    assert compiling.writable_folder() is None
     folders[2].chmod(0o755)
-    assert kernels.is_private(folders[2])
+    assert compiling.is_private(folders[2])
 
 
 def test_kernels_are_read_from_folders_that_cannot_be_written(folders, monkeypatch):
     """So that a container image can bring them along for any user."""
     made_from()["outer"](1.0)
-    kernels.writable_folder.cache_clear()
-    monkeypatch.setattr(kernels, "is_writable", lambda folder: False)
+    compiling.writable_folder.cache_clear()
+    monkeypatch.setattr(compiling, "is_writable", lambda folder: False)
     again = made_from()["outer"]
     assert again(1.0) == 3.0
     assert (sum(again.stats.cache_hits.values()), sum(again.stats.cache_misses.values())) == (1, 0)
 
 
 @pytest.mark.parametrize(
-    "gone", [None, b"csegtrack.ground.gone\nParameters\n.", b"csegtrack.ground.kernels\nGone\n."]
+    "gone", [None, b"csegtrack.ground.gone\nParameters\n.", b"csegtrack.kernels.compiling\nGone\n."]
 )
 def test_what_cannot_be_read_is_compiled_anew(folders, gone):
     """Empty files; files of a version that had a type in a module, or under a name, that is gone."""
@@ -239,8 +239,8 @@ def test_commands_run_where_no_home_can_be_written(tmp_path, command):
     home.touch()
     env = {**os.environ, "HOME": str(home), "NUMBA_CACHE_DIR": str(home), "XDG_CACHE_HOME": str(home)}
     program = (
-        "from segtrack.ground import kernels; from pathlib import Path;"
-        f"kernels._PACKAGE = Path({str(home)!r}); from segtrack.cli import main; main()"
+        "from segtrack.kernels import compiling; from pathlib import Path;"
+        f"compiling._PACKAGE = Path({str(home)!r}); from segtrack.cli import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", program, command], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

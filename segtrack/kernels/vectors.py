@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.kernels import compiled, entry
+from segtrack.kernels.compiling import compiled, entry
 
 Vector = tuple[float, float, float]
 

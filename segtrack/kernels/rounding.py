@@ -1,7 +1,7 @@
 """Rounding of what Python lays out for kernels.
 
 Matrix products, eigenvalues and trigonometric functions of NumPy and Python differ in the last digits from
-one processor to the next. Kernels do not (`ground.functions`), so that results are equal on all of them if
+one processor to the next. Kernels do not (`kernels.functions`), so that results are equal on all of them if
 what kernels are given is.
 """
 

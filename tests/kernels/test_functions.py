@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from segtrack.ground.functions import arctangent, cosine_sine, exponential, logarithm, power
-from segtrack.ground.kernels import entry
+from segtrack.kernels.compiling import entry
+from segtrack.kernels.functions import arctangent, cosine_sine, exponential, logarithm, power
 
 
 @entry

@@ -2,14 +2,14 @@
 
 Those of the processor's mathematical library differ in the last digit from one processor to the next, since
 there are several for each of them. These do not. Series are Taylor's, after a reduction to where a few terms
-reach the last digit; errors are within two units of it (`tests/ground/test_functions.py`).
+reach the last digit; errors are within two units of it (`tests/kernels/test_functions.py`).
 """
 
 from __future__ import annotations
 
 import math
 
-from segtrack.ground.kernels import compiled, entry
+from segtrack.kernels.compiling import compiled, entry
 
 _HALF_PI = 1.5707963267341256, 6.077100506506192e-11
 """Half of pi in two parts, of which the first has 33 bits: a multiple of it is exact."""

@@ -21,8 +21,8 @@ from numba.core.compiler import CompileResult
 from numba.core.registry import CPUDispatcher
 from numba.misc.appdirs import AppDirs
 
-from segtrack.ground.codegen import ENTRY, INNER
-from segtrack.ground.compile_progress import watch
+from segtrack.kernels.codegen import ENTRY, INNER
+from segtrack.kernels.progress import watch
 
 _PACKAGE = Path(__file__).parent.parent
 _UNREADABLE = EOFError, pickle.UnpicklingError, ValueError, ImportError, AttributeError

@@ -1,0 +1,31 @@
+"""Kernels: how functions of numbers and arrays are compiled by numba, kept on disk, and what they share.
+
+The only folder that touches numba's inner classes, which change from one of its versions to the next.
+
+| module | content |
+|---|---|
+| `compiling` | `compiled`, `inlined` and `entry` make a function a kernel; compiled code on disk |
+| `codegen` | code generation: each function optimised once, for any processor of a family |
+| `tuples` | named tuples of many arrays, packed for kernels |
+| `progress` | display of compilation |
+| `functions`, `vectors` | functions of a number, and vectors of three, equal to the bit on every processor |
+| `rounding` | rounding of what Python lays out for kernels |
+"""
+
+import os
+from importlib.metadata import version
+
+import lazy_loader
+
+from segtrack.errors import UntestedVersionError
+
+TESTED_NUMBA = ">=0.62,<0.69"
+"""Versions of numba with which all tests were run: those of pyproject.toml."""
+
+_installed = version("numba")
+if not (0, 62) <= tuple(map(int, _installed.split(".")[:2])) < (0, 69) and not os.environ.get(
+    "SEGTRACK_ANY_NUMBA"
+):
+    raise UntestedVersionError("numba", _installed, TESTED_NUMBA, "SEGTRACK_ANY_NUMBA")
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
