@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from segtrack.world.engines import DEFAULT_ENGINE
+from segtrack.engine import DEFAULT_ENGINE
 
 Picture = Annotated[Path | None, typer.Option("--picture", help="Picture to write.", show_default=False)]
 """Option of every demo: what the gallery shows."""

@@ -10,13 +10,12 @@ import typer
 
 import segtrack
 from segtrack import terrain
-from segtrack.cli.output import command
+from segtrack.cli import command
 from segtrack.demos import Picture
-from segtrack.experiments.histories import ChainHistory, ChainRecorder
+from segtrack.experiments import ChainHistory, ChainRecorder
 from segtrack.files import write_figure
 from segtrack.rendering import Camera
-from segtrack.report.chain_figure import LOADS, draw_shoes
-from segtrack.report.side_view import new_figure
+from segtrack.report import LOADS, draw_shoes, new_figure
 
 DITCH = terrain.TrapezoidDitch(depth=0.7, top_length=6.0, bottom_length=0.0, distance=2.6)
 SPEED = 0.8

@@ -16,7 +16,7 @@ from PIL import Image
 
 import segtrack
 from segtrack import terrain
-from segtrack.cli.output import command
+from segtrack.cli import command
 from segtrack.demos import PYBULLET_INSTALLED, Picture
 from segtrack.description import load_vehicle
 from segtrack.engine import EngineName

@@ -10,14 +10,22 @@ import typer
 from numpy.typing import NDArray
 from PIL import Image
 
-from segtrack.cli.output import command
+from segtrack.cli import command
 from segtrack.demos import Picture
-from segtrack.envs import ActionMapping, Environment, ObservationPart, Task, TaskView, Term
-from segtrack.envs.observation import PARTS
-from segtrack.envs.parameters import Number
-from segtrack.envs.rewards import TERMS
-from segtrack.envs.task import EpisodeCourse, straight
-from segtrack.envs.vector import VectorEnvironment
+from segtrack.envs import (
+    PARTS,
+    TERMS,
+    ActionMapping,
+    Environment,
+    EpisodeCourse,
+    Number,
+    ObservationPart,
+    Task,
+    TaskView,
+    Term,
+    VectorEnvironment,
+    straight,
+)
 from segtrack.terrain import Boxes, GroundBox
 
 VEHICLE = Path(__file__).parent / "armed_packbot" / "armed_packbot.yaml"

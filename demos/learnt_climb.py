@@ -5,10 +5,10 @@ from __future__ import annotations
 import typer
 from PIL import Image
 
-from segtrack.cli.output import command
+from segtrack.cli import command
 from segtrack.demos import Picture
 from segtrack.envs import Environment
-from segtrack.envs.learning.policies import make_policy
+from segtrack.envs.learning import make_policy
 
 
 def main(headless: bool = False, height: float = 0.36, picture: Picture = None) -> None:

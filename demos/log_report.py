@@ -16,20 +16,17 @@ import numpy as np
 import typer
 
 import segtrack
-from segtrack.cli.output import command
+from segtrack.cli import command
 from segtrack.demos import Picture
 from segtrack.description import load_vehicle
 from segtrack.files import write_csv, write_figure, write_text
 from segtrack.logs import Motion
 from segtrack.logs.compare import compare
-from segtrack.logs.fit.unknowns import with_parameters
+from segtrack.logs.fit import with_parameters
 from segtrack.logs.mapping import load_mapping, map_log
 from segtrack.logs.reading import read_log
-from segtrack.logs.replay import ReplaySettings, load_terrain, replay
-from segtrack.logs.replay.replay import MotionRecorder
-from segtrack.report.logs.gather import gather
-from segtrack.report.logs.output import report_html
-from segtrack.report.logs.side_views import draw_side_views
+from segtrack.logs.replay import MotionRecorder, ReplaySettings, load_terrain, replay
+from segtrack.report.logs import draw_side_views, gather, report_html
 
 TERRAIN = "okada-step"
 ROBOT = {"com_x": -0.08, "drive_lag": 0.15}

@@ -9,7 +9,7 @@ import typer
 
 import segtrack
 from segtrack import terrain
-from segtrack.cli.output import command
+from segtrack.cli import command
 from segtrack.demos import PYBULLET_INSTALLED, Picture
 from segtrack.errors import MissingPyBulletError
 from segtrack.rendering import Camera

@@ -18,7 +18,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from segtrack.cli.output import command
+from segtrack.cli import command
 from segtrack.courses import load_course
 from segtrack.demos import Picture
 from segtrack.errors import MissingPackageError

@@ -8,7 +8,7 @@ import typer
 
 import segtrack
 from segtrack import terrain
-from segtrack.cli.output import command
+from segtrack.cli import command
 from segtrack.demos import Picture
 from segtrack.rendering import Camera
 

@@ -5,40 +5,23 @@ an import of one's own, `gymnasium.make("segtrack.envs:segtrack/StepClimb-v0")` 
 """
 
 import gymnasium
+import lazy_loader
 
-from segtrack.envs.actuators import ActionMapping, Actuators
-from segtrack.envs.course_task import CourseTask
-from segtrack.envs.environment import Environment
-from segtrack.envs.episode import TaskState
-from segtrack.envs.learning.curriculum import Curriculum
-from segtrack.envs.observation import ObservationPart, ObservationSetup, Scan
-from segtrack.envs.rewards import Term
-from segtrack.envs.task import Task
 from segtrack.envs.tasks import TASKS
-from segtrack.envs.view import TaskView
 
-__all__ = [
-    "IDS",
-    "TASKS",
-    "TASK_ID",
-    "ActionMapping",
-    "Actuators",
-    "CourseTask",
-    "Curriculum",
-    "Environment",
-    "ObservationPart",
-    "ObservationSetup",
-    "Scan",
-    "Task",
-    "TaskState",
-    "TaskView",
-    "Term",
-]
+__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 TASK_ID = "segtrack/Task-v0"
 """Environment of a task that is given: `gymnasium.make("segtrack/Task-v0", task=MyTask())`."""
 IDS = tuple(f"segtrack/{name}-v0" for name in TASKS)
 """Environments of the tasks that come with segtrack."""
+__all__ += ["IDS", "TASK_ID"]
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return __all__
+
 
 _TASKS: dict[str, str | None] = {TASK_ID: None, **dict(zip(IDS, TASKS, strict=True))}
 for _id, _task in _TASKS.items():

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from segtrack.courses import Course, find_course, parse_course
-from segtrack.courses.ground import FloorFrame
-from segtrack.description.yaml_file import read_text
+from segtrack.courses import Course, FloorFrame, find_course, parse_course
+from segtrack.description import read_text
 from segtrack.envs.parameters import OfferedNumber
 from segtrack.envs.task import EpisodeCourse, Path, Task
 from segtrack.envs.tasks import find_task

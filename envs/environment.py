@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.engine import EngineName
+from segtrack.engine import EngineName, resolve
 from segtrack.envs.actuators import ActionMapping, FlipperGroups
 from segtrack.envs.episode import Episodes, TaskState
 from segtrack.envs.episode_world import EpisodeWorld
@@ -23,7 +23,6 @@ from segtrack.envs.setup import TaskSetup
 from segtrack.envs.task import Task
 from segtrack.envs.view import RobotMotions, TaskView
 from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError
-from segtrack.world import resolve
 
 if TYPE_CHECKING:
     from segtrack.rendering import Camera

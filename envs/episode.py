@@ -16,8 +16,7 @@ from segtrack.envs.setup import TaskSetup
 from segtrack.envs.task import EpisodeCourse, PathPoint, Paths, outcomes_of
 from segtrack.envs.view import LOOK_AHEAD, CourseGrounds, Grounds, RobotHeights, RobotMotions, Rows, TaskView
 from segtrack.errors import InvalidValueError, UnknownNameError
-from segtrack.robot import RobotState
-from segtrack.robot.track import longitudinal_slip
+from segtrack.robot import RobotState, longitudinal_slip
 
 
 def _longest_delay() -> int:

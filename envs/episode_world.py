@@ -14,7 +14,7 @@ from segtrack.engine import EngineName
 from segtrack.envs.actuators import ActionMapping
 from segtrack.envs.parameters import BODY_PARAMETERS, GROUSER_PARAMETERS, Values
 from segtrack.envs.task import EpisodeCourse
-from segtrack.experiments.variants import with_body, with_grousers
+from segtrack.experiments import with_body, with_grousers
 from segtrack.robot import Robot
 from segtrack.world import World
 
@@ -149,7 +149,7 @@ class EpisodeWorld:
 
     def _set_body(self, values: Mapping[str, Any]) -> None:
         """Let the body of the robot, which is as its file has it, weigh and balance otherwise."""
-        from segtrack.native.belt_vehicle import BeltVehicle  # With numba, which PyBullet does without.
+        from segtrack.native import BeltVehicle  # With numba, which PyBullet does without.
 
         body, model = _balanced(self._vehicle, values).body, self.robot.model
         if body is not self._vehicle.body:

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 from scipy.spatial.transform import Rotation
 
-from segtrack.terrain import Boxes, GroundBox, Heightfield, StaticBody, StepField, Terrain, Waves
-from segtrack.terrain.solids import Box, floor
+from segtrack.geometry import Box
+from segtrack.terrain import Boxes, GroundBox, Heightfield, StaticBody, StepField, Terrain, Waves, floor
 
 FIELD_LENGTH = 2.0
 """Extent of a field along x, from x = 0 on [m]."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.description.joints.design import JointDesign
+from segtrack.description.joints import JointDesign
 from segtrack.envs.view import TaskView, listing_names
 from segtrack.errors import InvalidValueError, finite
 

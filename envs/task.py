@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description import VehicleDescription
-from segtrack.description.placement import bounding_box
+from segtrack.description import VehicleDescription, bounding_box
 from segtrack.envs.parameters import Parameter
 from segtrack.envs.view import TaskView
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError

@@ -13,9 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from segtrack.batch import Batch
-from segtrack.batch.arguments import whole
-from segtrack.batch.batch import TRACK_MODELS
+from segtrack.batch import TRACK_MODELS, Batch
 from segtrack.engine import EngineName
 from segtrack.envs.episode import Ends, Episodes, Rows
 from segtrack.envs.episode_world import EpisodeBatch
@@ -24,9 +22,9 @@ from segtrack.envs.setup import Draws, TaskSetup, autoreset_of, mask_of, seeds_o
 from segtrack.envs.task import Task
 from segtrack.envs.vector_info import ParameterColumns, with_masks
 from segtrack.envs.view import RobotMotions, TaskView
-from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
-from segtrack.experiments.variants import with_grousers
-from segtrack.native.engine import preset_step
+from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError, whole
+from segtrack.experiments import with_grousers
+from segtrack.native import preset_step
 
 
 class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import UnknownNameError
-from segtrack.geometry.mass import rotated
-from segtrack.kernels.tuples import slice_of
-from segtrack.robot import Robot
-from segtrack.robot.state import attitudes_of
+from segtrack.geometry import rotated
+from segtrack.kernels import slice_of
+from segtrack.robot import Robot, attitudes_of
 
 if TYPE_CHECKING:
     from segtrack.batch import Batch  # With numba, which takes half a second to import.

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.chain import Chain, kinetic_energy
 from segtrack.chain.shoe_dynamics import (
     Frames,
     Loads,
@@ -21,12 +22,11 @@ from segtrack.chain.shoe_dynamics import (
     kick,
     start_loads,
 )
-from segtrack.chain.shoe_state import ChainArrays, ChainState, kinetic_energy
-from segtrack.chain.shoes import Chain, Constants, Joints
+from segtrack.chain.shoe_state import ChainArrays, ChainState
+from segtrack.chain.shoes import Constants, Joints
 from segtrack.chain.stability import check_sub_step, max_sub_step
 from segtrack.errors import DivergedError, InvalidValueError, Phrase, finite_vector
-from segtrack.kernels.compiling import entry
-from segtrack.kernels.vectors import Vector
+from segtrack.kernels import Vector, entry
 
 
 class ChainSolver:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from description.test_bad_input import changed
 
-from segtrack.chain.track import TrackChain
-from segtrack.description import VehicleDescription
-from segtrack.description.load import parse_vehicle
+from segtrack.chain import TrackChain
+from segtrack.description import VehicleDescription, parse_vehicle
 from segtrack.robot import Robot
 
 TEETH, SHOES = 13, 40

@@ -19,7 +19,7 @@ from scenes import environment
 from typer import testing
 from typer.main import get_command
 
-from segtrack.engine.track_models import DEFAULT_ENGINE
+from segtrack.engine import DEFAULT_ENGINE
 from segtrack.envs import Environment
 from segtrack.errors import MissingPyBulletError
 from segtrack.kernels.compiling import InnerKernel

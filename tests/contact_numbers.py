@@ -1,6 +1,6 @@
 """Numbers of contact laws that several tests take, and the laws made of them."""
 
-from segtrack.ground.contact_laws import contact_parameters
+from segtrack.ground import contact_parameters
 
 UP = (0.0, 0.0, 1.0)
 ACROSS = (0.0, 1.0, 0.0)

@@ -5,8 +5,7 @@ import math
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from segtrack.geometry.path import BeltPath, chain_segments
-from segtrack.geometry.pulleys import Pulley, wrap_belt
+from segtrack.geometry import BeltPath, Pulley, chain_segments, wrap_belt
 
 EXACT = 1e-9
 fractions = st.floats(0.0, 1.0)

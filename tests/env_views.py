@@ -7,7 +7,7 @@ from segtrack import terrain
 from segtrack.envs import TaskView
 from segtrack.envs.task import Paths
 from segtrack.envs.view import LOOK_AHEAD, RobotMotions
-from segtrack.geometry.mass import rotation_of
+from segtrack.geometry import rotation_of
 
 
 def view_at(path, x, y, z=0.1, roll=0.0, pitch=0.0, yaw=0.0, *, turning=(0.0, 0.0, 0.0), **given):

@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 import uvicorn
 
-from segtrack.recording.session import DriveSession
-from segtrack.recording.setup import Command, DriveSetup
+from segtrack.recording import Command, DriveSession, DriveSetup
 from segtrack.rendering import look_of
 from segtrack.station.protocol import Flag, StateMessage
 from segtrack.station.scene import course_json, ground_json
 from segtrack.station.serve import listen
-from segtrack.station.simulation.exchange import (
+from segtrack.station.simulation import (
     Build,
     Order,
     Report,
@@ -33,9 +32,7 @@ from segtrack.station.simulation.exchange import (
     ShowContacts,
     StampedCommand,
 )
-from segtrack.station.web.app import create_app
-from segtrack.station.web.catalogue import Catalogue, Library
-from segtrack.station.web.hub import Hub
+from segtrack.station.web import Catalogue, Hub, Library, create_app
 
 TICK, STALE = 1 / 30, 0.3
 """Time that a state moves the vehicle on; age of a command that moves nothing any more [s]."""

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 import segtrack
 from segtrack import terrain
 from segtrack.description import VehicleDescription
+from segtrack.ground import LANES
 from segtrack.ground import active_contacts as contacts
-from segtrack.ground.contact_loads import LANES
 
 G = 9.81
 WINDOW = 0.02

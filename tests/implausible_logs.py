@@ -20,8 +20,7 @@ from segtrack.logs import Log, Motion
 from segtrack.logs.climbs import load_climbs
 from segtrack.logs.mapping import map_log, parse_mapping
 from segtrack.logs.plausibility import Plausibility, check_plausibility
-from segtrack.logs.replay import LoadedTerrain
-from segtrack.logs.replay.replay import MotionRecorder
+from segtrack.logs.replay import LoadedTerrain, MotionRecorder
 from segtrack.terrain import Plane
 from segtrack.world import World
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.logs.fit import MotionCase, with_parameters
-from segtrack.logs.fit.unknowns import PARAMETERS
-from segtrack.robot.motion import Motion, Signal
+from segtrack.logs.fit import PARAMETERS, MotionCase, with_parameters
+from segtrack.robot import Motion, Signal
 
 STD = {"pitch": 0.01, "belt_speed.left": 0.005}
 TRUTH = {"friction": 0.75, "com_x": -0.03, "drive_lag": 0.12}

@@ -10,9 +10,8 @@ from articulated import ArticulatedBody, Motion
 from jointed_vehicles import Limb
 from scipy.spatial.transform import Rotation
 
-from segtrack.description import load_vehicle
-from segtrack.description.placement import vehicle_links
-from segtrack.geometry.mass import MassProperties
+from segtrack.description import load_vehicle, vehicle_links
+from segtrack.geometry import MassProperties
 
 
 def moving_names(limbs: list[Limb]) -> list[str]:

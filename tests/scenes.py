@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import segtrack
 from segtrack import terrain
 from segtrack.description import VehicleDescription
+from segtrack.engine import resolve
 from segtrack.envs import Environment, Task
 from segtrack.robot import Robot
-from segtrack.world import resolve
 
 GRAVITY = 9.81
 boxes_anywhere = st.builds(

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from segtrack.chain import Bushing, Chain, Shoe
 from segtrack.chain.shoe_contact import (
     TerrainContact,
     add_terrain_contacts,
@@ -14,11 +15,8 @@ from segtrack.chain.shoe_contact import (
 )
 from segtrack.chain.shoe_dynamics import allocate_work_arrays, drift, kick, start_loads
 from segtrack.chain.shoe_state import ChainState
-from segtrack.chain.shoes import Bushing, Chain, Shoe
-from segtrack.ground.contact_laws import contact_parameters
-from segtrack.ground.pack import pack_ground
-from segtrack.ground.tread import Grouser, Tread, pack_treads
-from segtrack.terrain.soil import Soil, find_soil
+from segtrack.ground import Grouser, Tread, contact_parameters, pack_ground, pack_treads
+from segtrack.terrain import Soil, find_soil
 
 LENGTH, WIDTH = 0.0384, 0.075
 SHOE = Shoe.of_box(0.05, (LENGTH, WIDTH, 0.010))

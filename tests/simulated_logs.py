@@ -6,13 +6,11 @@ from collections.abc import Callable
 import numpy as np
 
 from segtrack.description import load_vehicle
+from segtrack.engine import resolve
 from segtrack.logs import Motion
-from segtrack.logs.replay import LoadedTerrain, parse_terrain
-from segtrack.logs.replay.path import Shift
-from segtrack.logs.replay.replay import MotionRecorder
-from segtrack.logs.replay.touch import first_touch
+from segtrack.logs.replay import LoadedTerrain, MotionRecorder, Shift, first_touch, parse_terrain
 from segtrack.robot import Robot
-from segtrack.world import World, resolve
+from segtrack.world import World
 
 BEGIN = 100.0
 """Time on a log's clock at which it begins [s]."""

@@ -14,24 +14,21 @@ from typer.testing import CliRunner
 
 from segtrack import terrain
 from segtrack.cli.app import app
-from segtrack.description import load_vehicle
-from segtrack.description.calibration import Calibration, FittedLog, FittedParameter
+from segtrack.description import Calibration, FittedLog, FittedParameter, load_vehicle
 from segtrack.errors import MappingFileError
 from segtrack.files import write_json
 from segtrack.logs import Motion, Signal
-from segtrack.logs.compare import ErrorRow, Numerics, Phase, Phases, RunComparison, Uncertainty
-from segtrack.logs.compare.sampling import SampledMotion
-from segtrack.logs.fit.unknowns import values_of, with_parameters
-from segtrack.logs.fit.vehicle_file import unfitted_hash
+from segtrack.logs.compare import ErrorRow, Numerics, Phase, Phases, RunComparison, SampledMotion, Uncertainty
+from segtrack.logs.fit import unfitted_hash, values_of, with_parameters
 from segtrack.logs.mapping import parse_mapping
 from segtrack.logs.replay import parse_terrain
+from segtrack.report.logs import draw_side_views, find_reports, report_html, report_summary
 from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, judge_maturity
-from segtrack.report.logs.gather import evidence_of
-from segtrack.report.logs.listing import find_reports
-from segtrack.report.logs.output import draw_errors, report_html, report_summary
+from segtrack.report.logs.gathering import evidence_of
+from segtrack.report.logs.output import draw_errors
 from segtrack.report.logs.panels import panels_of
 from segtrack.report.logs.series_figure import draw_panels, envelope
-from segtrack.report.logs.side_views import draw_side_views, pose_at
+from segtrack.report.logs.side_views import pose_at
 
 TIMES = np.linspace(0.0, 10.0, 101)
 PHASES = (Phase("approach", 0.0, 4.0), Phase("nose lift", 4.0, 10.0))

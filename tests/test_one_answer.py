@@ -16,18 +16,15 @@ from scipy.spatial.transform import Rotation, Slerp
 import segtrack
 from segtrack.cli.log.compare import clock_deviations
 from segtrack.courses import Wall
-from segtrack.description import find_vehicle
-from segtrack.description.placement import belt_corners, body_points, bounding_box, place_tracks
+from segtrack.description import belt_corners, body_points, bounding_box, find_vehicle, place_tracks
 from segtrack.errors import DivergedError
 from segtrack.experiments.climb import _slip
-from segtrack.geometry.mass import GRAVITY, rotation_of, rpy_of, rpys_of
-from segtrack.logs.clocks.estimates import Estimate
+from segtrack.geometry import GRAVITY, rotation_of, rpy_of, rpys_of
+from segtrack.logs.clocks import Estimate
 from segtrack.logs.compare.errors import correlation_of
 from segtrack.logs.fit.uncertainty import effective_number
-from segtrack.robot.motion import Motion, Signal
-from segtrack.robot.state import attitude_of, attitudes_of
-from segtrack.robot.track import longitudinal_slip
-from segtrack.scoring.observer import VehicleOutline, WallSensor
+from segtrack.robot import Motion, Signal, attitude_of, attitudes_of, longitudinal_slip
+from segtrack.scoring import VehicleOutline, WallSensor
 
 PACKAGE = Path(segtrack.__file__).parent
 ARMED = PACKAGE.parent / "demos" / "armed_packbot" / "armed_packbot.yaml"

@@ -15,7 +15,7 @@ from conftest import is_for_want_of_pybullet
 from docs.blocks import pages
 
 from segtrack.description import load_vehicle
-from segtrack.engine.track_models import DEFAULT_ENGINE
+from segtrack.engine import DEFAULT_ENGINE
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -1,1 +1,5 @@
 """Learning and measuring: curricula, training, policies, their evaluation, speed of environments."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -18,7 +18,7 @@ import numpy as np
 
 from segtrack.engine import EngineName
 from segtrack.envs.environment import Environment
-from segtrack.envs.learning.benchmark import RESETS, check_counts, forward_actions
+from segtrack.envs.learning.benchmarking import RESETS, check_counts, forward_actions
 
 if TYPE_CHECKING:
     from segtrack.envs.vector import VectorEnvironment

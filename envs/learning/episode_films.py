@@ -12,7 +12,7 @@ from segtrack.envs.learning.conditions import NOMINAL
 from segtrack.envs.learning.evaluation_setup import EvaluationCase, EvaluationSetup
 from segtrack.envs.learning.rollouts import make_environment, run_episode
 from segtrack.errors import FileAccessError
-from segtrack.experiments.parallel import Workers
+from segtrack.experiments import Workers
 
 
 class FilmJob(NamedTuple):

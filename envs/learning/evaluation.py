@@ -13,7 +13,7 @@ from segtrack.envs.learning.evaluation_setup import EvaluationSetup
 from segtrack.envs.learning.policies import make_policy
 from segtrack.envs.learning.results import EpisodeOutcome, Evaluation, LevelResult, Model
 from segtrack.envs.learning.rollouts import Job, Row, make_environment, run_row, run_together
-from segtrack.experiments.parallel import Workers
+from segtrack.experiments import Workers
 
 _ROBOTS = 128
 """Largest number of robots in a batch. More are hardly faster, and more of them wait for the last to end."""
@@ -85,7 +85,7 @@ def evaluate(setup: EvaluationSetup, *, on_done: Callable[[int], object] | None 
 
 def _batched(setup: EvaluationSetup, engine: EngineName, track_model: str) -> bool:
     """True if all robots go into one batch."""
-    from segtrack.batch.batch import TRACK_MODELS  # With numba, which takes half a second to import.
+    from segtrack.batch import TRACK_MODELS  # With numba, which takes half a second to import.
 
     grousers = (setup.parameters.get(name, 1.0) for name in ("grouser_height", "grouser_count"))
     drawn = any(isinstance(value, tuple) for value in grousers)

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.engine import EngineName
-from segtrack.engine.track_models import resolve
+from segtrack.engine import EngineName, resolve
 from segtrack.envs.learning.conditions import CONDITIONS, NOMINAL, changed_values
 from segtrack.envs.parameters import ROBOT_PARAMETERS, Number, check_values, robot_parameters, spread
 from segtrack.envs.tasks import TASKS, find_task

@@ -170,7 +170,7 @@ class Evaluation:
 
     def summary(self) -> dict[str, Any]:
         """Return plain values with the names that JSON has."""
-        from segtrack.recording.setup import versions
+        from segtrack.recording import versions
 
         setup = self.setup
         return {

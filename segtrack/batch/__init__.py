@@ -1,6 +1,5 @@
 """Thousands of vehicles of one file at once, each on its own ground: arrays in, arrays out."""
 
-from segtrack.batch.batch import Batch
-from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates
+import lazy_loader
 
-__all__ = ["Batch", "BatchContacts", "BatchState", "BatchTracks", "JointStates"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.errors import InvalidValueError, Phrase, whole
-from segtrack.terrain.checks import array_of_numbers
+from segtrack.terrain import array_of_numbers
 
 
 def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()) -> NDArray[np.float64]:

@@ -17,8 +17,7 @@ from segtrack.batch.placement import Outlines, clearing_heights, places_of, refu
 from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates, actuators_of
 from segtrack.batch.threads import Threads
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.engine import ActuatorState
-from segtrack.engine.drive import check_drives
+from segtrack.engine import ActuatorState, check_drives
 from segtrack.errors import (
     DisconnectedError,
     InvalidValueError,
@@ -27,12 +26,10 @@ from segtrack.errors import (
     whole,
     whole_steps,
 )
-from segtrack.geometry.mass import GRAVITY
-from segtrack.native.belt_kind import BeltKind
-from segtrack.native.engine import CHUNK, preset_step
-from segtrack.terrain import Terrain
-from segtrack.terrain.base import terrains_of
-from segtrack.world.placement import heading_quaternion
+from segtrack.geometry import GRAVITY
+from segtrack.native import CHUNK, BeltKind, preset_step
+from segtrack.terrain import Terrain, terrains_of
+from segtrack.world import heading_quaternion
 
 TRACK_MODELS = ("compliant", "surface")
 """Track models that a batch runs."""

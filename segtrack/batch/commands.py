@@ -11,14 +11,10 @@ from segtrack.batch.arguments import chosen_vehicles, dimensions, numbers
 from segtrack.batch.bodies import check_bodies, weigh_bodies
 from segtrack.batch.fleet import Fleet
 from segtrack.batch.fleet_arrays import RUNNING, STATUSES
-from segtrack.description import VehicleDescription
-from segtrack.description.frames import TrackOffsets
-from segtrack.description.steering import SteeringByLoads
+from segtrack.description import SteeringByLoads, TrackOffsets, VehicleDescription
 from segtrack.errors import InvalidValueError, UnknownNameError
-from segtrack.native.divergence import what_diverged_natively
-from segtrack.native.tree import VehicleState
-from segtrack.robot.joint import check_commanded
-from segtrack.robot.limits import clip_all
+from segtrack.native import VehicleState, what_diverged_natively
+from segtrack.robot import check_commanded, clip_all
 
 
 class BatchCommands:

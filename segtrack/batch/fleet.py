@@ -22,20 +22,33 @@ from segtrack.batch.fleet_arrays import (
 )
 from segtrack.batch.interrupts import interrupts_deferred
 from segtrack.batch.threads import Threads
-from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
-from segtrack.compliant.edge_contact import REPORT
-from segtrack.compliant.memory import allocate_belt_memory, copy_memory
-from segtrack.geometry.mass import rotated, rotations_of
-from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE, allocate_contact_history
-from segtrack.ground.height_scan import sample_cells
-from segtrack.kernels.tuples import Packed, overwrite, slice_of
-from segtrack.kernels.vectors import Vector
-from segtrack.native.belt_kind import BeltKind
-from segtrack.native.hull import HULL_PARTS
-from segtrack.native.step import CROWDED, DONE, NOT_FINITE, TOO_FAST, advance
-from segtrack.native.tree import VehicleState, allocate_state, allocate_tree_work, changes_at_rest
-from segtrack.native.vehicle import FIRST_ROOM, NEAR
-from segtrack.native.vehicles import Vehicles
+from segtrack.compliant import (
+    REPORT,
+    Candidates,
+    Room,
+    allocate_belt_memory,
+    allocate_candidates,
+    copy_memory,
+)
+from segtrack.geometry import rotated, rotations_of
+from segtrack.ground import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE, allocate_contact_history, sample_cells
+from segtrack.kernels import Packed, Vector, overwrite, slice_of
+from segtrack.native import (
+    CROWDED,
+    DONE,
+    FIRST_ROOM,
+    HULL_PARTS,
+    NEAR,
+    NOT_FINITE,
+    TOO_FAST,
+    BeltKind,
+    Vehicles,
+    VehicleState,
+    advance,
+    allocate_state,
+    allocate_tree_work,
+    changes_at_rest,
+)
 
 LARGEST_ROOM = Room(sections=2**31, solids=64, edges=256, contacts=2**15)
 """Room beyond which a vehicle is crowded: more near one part of it is not listed for all of a fleet."""

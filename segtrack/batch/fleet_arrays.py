@@ -10,13 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.memory import BeltMemory
+from segtrack.compliant import BeltMemory
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.ground.broadphase import ContactHistory
-from segtrack.native.belt_kind import BeltKind
-from segtrack.native.step import CROWDED, DONE, NOT_FINITE, TOO_FAST
-from segtrack.native.tree import OWN, VehicleState
-from segtrack.native.vehicles import VehicleArrays
+from segtrack.ground import ContactHistory
+from segtrack.native import CROWDED, DONE, NOT_FINITE, OWN, TOO_FAST, BeltKind, VehicleArrays, VehicleState
 from segtrack.terrain import Terrain
 
 RUNNING = DONE

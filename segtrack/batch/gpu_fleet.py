@@ -17,13 +17,10 @@ from segtrack.batch.gpu_arrays import GpuRows, rows_of, to_gpu
 from segtrack.batch.gpu_heights import join_reliefs, sample_cells
 from segtrack.batch.gpu_steps import forget_contacts, join_grounds, take_steps
 from segtrack.batch.threads import Threads
-from segtrack.compliant.candidates import Room, allocate_candidates
-from segtrack.compliant.memory import allocate_belt_memory
-from segtrack.ground.broadphase import allocate_contact_history
-from segtrack.kernels.tuples import Packed
-from segtrack.native.belt_kind import BeltKind
-from segtrack.native.tree import VehicleState, allocate_tree_work
-from segtrack.native.vehicles import Vehicles
+from segtrack.compliant import Room, allocate_belt_memory, allocate_candidates
+from segtrack.ground import allocate_contact_history
+from segtrack.kernels import Packed
+from segtrack.native import BeltKind, Vehicles, VehicleState, allocate_tree_work
 
 _THREADS = 32
 """Threads of a block, a vehicle each."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from numba import cuda
 
-from segtrack.kernels.compiling import Kernel
+from segtrack.kernels import Kernel
 
 
 def gpu_function(kernel: Kernel) -> Any:

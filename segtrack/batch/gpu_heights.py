@@ -10,12 +10,11 @@ from numba import cuda
 from numpy.typing import NDArray
 
 from segtrack.batch.gpu_functions import gpu_function
-from segtrack.ground import height_scan
-from segtrack.ground.relief import Relief
+from segtrack.ground import Relief, grid_height, highest, place_in_world
 
-_place_in_world = gpu_function(height_scan.place_in_world)
-_grid_height = gpu_function(height_scan.grid_height)
-_highest = gpu_function(height_scan.highest)
+_place_in_world = gpu_function(place_in_world)
+_grid_height = gpu_function(grid_height)
+_highest = gpu_function(highest)
 
 
 class JoinedReliefs(NamedTuple):

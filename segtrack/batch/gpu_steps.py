@@ -10,16 +10,10 @@ from numba import cuda
 from numpy.typing import NDArray
 
 from segtrack.batch.gpu_functions import gpu_function
-from segtrack.compliant.memory import BeltMemory
-from segtrack.ground.active_contacts import Contacts
-from segtrack.ground.broadphase import NONE, ContactHistory
-from segtrack.ground.contact_loads import VehicleLoads
-from segtrack.ground.equations import Equations
-from segtrack.ground.pack import Ground
-from segtrack.kernels.vectors import Vector
-from segtrack.native.step import advance_vehicle
-from segtrack.native.tree import TreeWork
-from segtrack.native.vehicles import Vehicles
+from segtrack.compliant import BeltMemory
+from segtrack.ground import NONE, ContactHistory, Contacts, Equations, Ground, VehicleLoads
+from segtrack.kernels import Vector
+from segtrack.native import TreeWork, Vehicles, advance_vehicle
 
 _advance_vehicle = gpu_function(advance_vehicle)
 

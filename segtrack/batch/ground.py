@@ -8,14 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt import BeltDesign, check_ground
+from segtrack.compliant import BeltDesign, check_ground
 from segtrack.errors import InvalidValueError
-from segtrack.ground.height_scan import sample_reliefs
-from segtrack.ground.pack import pack_ground
-from segtrack.ground.relief import pack_relief
-from segtrack.kernels.tuples import Packed
-from segtrack.terrain import Plane, Terrain
-from segtrack.terrain.base import terrains_of
+from segtrack.ground import pack_ground, pack_relief, sample_reliefs
+from segtrack.kernels import Packed
+from segtrack.terrain import Plane, Terrain, terrains_of
 
 _KEPT = 64  # Grounds laid out of late: an equal one is not laid out again.
 

@@ -9,11 +9,8 @@ from numpy.typing import NDArray
 
 from segtrack.batch.fleet import Fleet
 from segtrack.batch.fleet_arrays import spans_of
-from segtrack.kernels.compiling import entry
-from segtrack.kernels.tuples import Packed, item
-from segtrack.native.kinematics import move_links
-from segtrack.native.tree import TreeWork, vehicle_view
-from segtrack.native.vehicles import vehicle_of
+from segtrack.kernels import Packed, entry, item
+from segtrack.native import TreeWork, move_links, vehicle_of, vehicle_view
 
 
 class LinkMotions(NamedTuple):

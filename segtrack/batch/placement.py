@@ -12,12 +12,9 @@ from segtrack.batch.arguments import numbers
 from segtrack.batch.fleet_arrays import CommandLimits
 from segtrack.batch.ground import GroundLibrary
 from segtrack.errors import InvalidValueError, UnknownNameError
-from segtrack.native.belt_kind import BeltKind
-from segtrack.native.kinematics import move_links
-from segtrack.native.layout import outer_points
-from segtrack.native.tree import allocate_state, allocate_tree_work
-from segtrack.robot.limits import clip_all
-from segtrack.world.placement import BOX_SAMPLES
+from segtrack.native import BeltKind, allocate_state, allocate_tree_work, move_links, outer_points
+from segtrack.robot import clip_all
+from segtrack.world import BOX_SAMPLES
 
 _ALONG = np.arange(BOX_SAMPLES, dtype=float)
 

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from segtrack.batch.fleet import Fleet
 from segtrack.batch.link_motions import LinkMotions, read_link_motions
-from segtrack.compliant.edge_contact import REPORT
+from segtrack.compliant import REPORT
 from segtrack.engine import ActuatorState
-from segtrack.geometry.mass import rotated, rotations_of
-from segtrack.native.tree import VehicleState
-from segtrack.robot.state import attitudes_of
-from segtrack.robot.track import longitudinal_slip
+from segtrack.geometry import rotated, rotations_of
+from segtrack.native import VehicleState
+from segtrack.robot import attitudes_of, longitudinal_slip
 
 
 class BatchState(NamedTuple):

@@ -4,6 +4,8 @@ Raises:
     MissingPyBulletError: It is not installed.
 """
 
+import lazy_loader
+
 from segtrack.errors import MissingPyBulletError
 from segtrack.quiet import without_greetings
 
@@ -14,3 +16,5 @@ except ModuleNotFoundError as error:
     if error.name != "pybullet":
         raise
     raise MissingPyBulletError from None
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

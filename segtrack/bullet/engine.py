@@ -16,10 +16,9 @@ from segtrack.bullet.loader import track_builder
 from segtrack.bullet.terrain_builder import build_terrain
 from segtrack.bullet.vehicle import BulletVehicle
 from segtrack.description import VehicleDescription
-from segtrack.engine import Engine
-from segtrack.engine.drive import check_drives
+from segtrack.engine import Engine, check_drives
 from segtrack.errors import DisconnectedError, InvalidValueError, Phrase, SegtrackError
-from segtrack.geometry.mass import GRAVITY
+from segtrack.geometry import GRAVITY
 from segtrack.terrain import Terrain
 
 _LONGEST = "fast"

@@ -15,9 +15,8 @@ import pybullet
 from segtrack.bullet.client import connection_required
 from segtrack.bullet.frames import step_parts
 from segtrack.bullet.model import LoadedJoint, LoadedVehicle, MotorAim
-from segtrack.description.joints.design import JointDesign
-from segtrack.description.joints.inertia import joint_inertias
-from segtrack.description.placement import vehicle_links
+from segtrack.description import vehicle_links
+from segtrack.description.joints import JointDesign, joint_inertias
 from segtrack.engine import JointModel, JointState
 from segtrack.errors import InvalidValueError
 

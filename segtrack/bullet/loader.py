@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pybullet
 
-from segtrack.bullet.belts.joint_belt import MAX_JOINTS, free_joints, free_link, set_contact
-from segtrack.bullet.belts.segment_masses import slider_groups
+from segtrack.bullet.belts import MAX_JOINTS, free_joints, free_link, set_contact, slider_groups
 from segtrack.bullet.frames import place_base
 from segtrack.bullet.model import LoadedFlipper, LoadedJoint, LoadedVehicle, TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import (
@@ -21,10 +20,8 @@ from segtrack.bullet.urdf import (
     joint_name,
     lateral_joint_name,
 )
-from segtrack.description.belt_limits import segments_problems
-from segtrack.description.urdf_checks import parent_link
-from segtrack.description.vehicle import VehicleDescription
-from segtrack.engine.track_models import find_track_model
+from segtrack.description import VehicleDescription, parent_link, segments_problems
+from segtrack.engine import find_track_model
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, VehicleFileError
 
 _FLAGS = pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_USE_IMPLICIT_CYLINDER

@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.joints.design import JointDesign
-from segtrack.description.track import TrackSpec
-from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescription
+from segtrack.description import FlipperSpec, MountedTrack, TrackSpec, VehicleDescription
+from segtrack.description.joints import JointDesign
 from segtrack.engine import Bodies
-from segtrack.geometry.links import SegmentLink
+from segtrack.geometry import SegmentLink
 from segtrack.terrain import Terrain
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
-    from segtrack.chain.readings import ChainPose, ChainReading
-    from segtrack.chain.track import TrackChain
-    from segtrack.compliant.reading import GrouserReading
+    from segtrack.chain import ChainPose, ChainReading, TrackChain
+    from segtrack.compliant import GrouserReading
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pybullet
 
-from segtrack.geometry.links import SegmentLink
-from segtrack.geometry.solids import Placed
+from segtrack.geometry import Placed, SegmentLink
 from segtrack.quiet import without_greetings
 
 _DEEPEST = 0.5

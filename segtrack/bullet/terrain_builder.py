@@ -12,21 +12,8 @@ from pybullet_utils.bullet_client import BulletClient
 
 from segtrack.bullet.frames import vector
 from segtrack.errors import FileAccessError
-from segtrack.terrain import Terrain
-from segtrack.terrain.solids import (
-    FLOOR_DEPTH,
-    UPRIGHT,
-    Box,
-    Cylinder,
-    HalfSpace,
-    HeightGrid,
-    Hull,
-    Prism,
-    Quaternion,
-    Solid,
-    TriangleMesh,
-    Vector,
-)
+from segtrack.geometry import UPRIGHT, Box, Cylinder, Hull, Quaternion, Vector
+from segtrack.terrain import FLOOR_DEPTH, HalfSpace, HeightGrid, Prism, Solid, Terrain, TriangleMesh
 
 COLORS = ((0.68, 0.68, 0.66, 1.0), (0.78, 0.70, 0.56, 1.0))
 """Neutral, in turn, so that a step stands out from its floor (red, green, blue, opacity)."""

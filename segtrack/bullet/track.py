@@ -10,13 +10,19 @@ import pybullet
 from segtrack.bullet.client import connection_required
 from segtrack.bullet.frames import LoopGuard, link_motion, step_parts
 from segtrack.bullet.model import Belt, BeltReading, LoadedFlipper, MotorAim
-from segtrack.engine import BeltState, FlipperModel, FlipperState, FrameMotion, Pedals, TrackModel
-from segtrack.engine.drive import DriveController
+from segtrack.engine import (
+    BeltState,
+    DriveController,
+    FlipperModel,
+    FlipperState,
+    FrameMotion,
+    Pedals,
+    TrackModel,
+)
 
 if TYPE_CHECKING:
-    from segtrack.chain.design import TrackDesign
-    from segtrack.chain.readings import ChainPose, ChainReading
-    from segtrack.compliant.reading import GrouserReading
+    from segtrack.chain import ChainPose, ChainReading, TrackDesign
+    from segtrack.compliant import GrouserReading
 
 
 _REST_SPEED = 2e-3

@@ -14,24 +14,24 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from segtrack.bullet.belts.segment_masses import slider_groups
+from segtrack.bullet.belts import slider_groups
 from segtrack.bullet.urdf_shapes import add_shape, number_text, readable_mesh
-from segtrack.description.frames import (
+from segtrack.description import (
+    FlipperSpec,
     Frame,
+    Mount,
+    TrackSpec,
+    VehicleDescription,
     impossible_moments,
     link_frames,
     link_masses,
+    mesh_file,
+    parent_link,
     read_inertial,
     weighing_links,
 )
-from segtrack.description.mesh_files import mesh_file
-from segtrack.description.track import Mount, TrackSpec
-from segtrack.description.urdf_checks import parent_link
-from segtrack.description.vehicle import FlipperSpec, VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.geometry.links import SegmentLink
-from segtrack.geometry.mass import MassProperties, rotation_of, rpy_of, uniform_belt
-from segtrack.geometry.solids import Box, Placed
+from segtrack.geometry import Box, MassProperties, Placed, SegmentLink, rotation_of, rpy_of, uniform_belt
 
 _NEGLIGIBLE = MassProperties.of(1e-6, (0.0, 0.0, 0.0), 1e-9 * np.eye(3))
 """Mass properties for a user's link without a mass, to which PyBullet would give 1 kg."""

@@ -13,10 +13,9 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
-from segtrack.description.grousers import mesh_triangles
+from segtrack.description import mesh_triangles
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.mass import rotation_of, rpy_of
-from segtrack.geometry.solids import Box, Cylinder, Hull, Placed
+from segtrack.geometry import Box, Cylinder, Hull, Placed, rotation_of, rpy_of
 
 _HULL_MARGIN = 1e-3
 """PyBullet inflates a URDF's convex hulls by this [m], and offers no way to say otherwise."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pybullet
 
-from segtrack.bullet.belts.chains import ChainView
+from segtrack.bullet.belts import ChainView
 from segtrack.bullet.client import connection_required, require_body
 from segtrack.bullet.frames import (
     LoopGuard,
@@ -31,12 +31,15 @@ from segtrack.bullet.loose_bodies import LooseBodyWatch
 from segtrack.bullet.model import BeltReading, Push
 from segtrack.bullet.surface_watch import SurfaceWatch, thinnest_part
 from segtrack.bullet.track import BulletFlipper, BulletTrack
-from segtrack.description import VehicleDescription
-from segtrack.description.frames import Frame
-from segtrack.description.placement import PlacedTrack, belt_corners, farthest_reach, shapes_on_links
-from segtrack.engine import BeltContacts, Bodies, FrameMotion, VehicleModel
-from segtrack.engine.divergence import what_diverged
-from segtrack.engine.models import ABSURD_SPEED
+from segtrack.description import (
+    Frame,
+    PlacedTrack,
+    VehicleDescription,
+    belt_corners,
+    farthest_reach,
+    shapes_on_links,
+)
+from segtrack.engine import ABSURD_SPEED, BeltContacts, Bodies, FrameMotion, VehicleModel, what_diverged
 from segtrack.errors import DivergedError
 from segtrack.terrain import Terrain
 

@@ -42,3 +42,7 @@ below; the native engine runs 2 and 4 with the vehicle's own equations instead o
    parent frames; a whole one, but for half a one after the last sub-step.
 4. `track_step.check_integrity`, once: whether a shoe or a joint has failed.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,10 +14,8 @@ from segtrack.chain.contact_rows import sub_steps_held
 from segtrack.chain.track import TrackChain
 from segtrack.chain.track_step import FAILURES, DriveArrays, run_tracks
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
-from segtrack.ground.pack import pack_ground
-from segtrack.ground.parent_frames import KINEMATIC, CompositeBody, NetWrench, ParentFrames
-from segtrack.kernels.functions import exponential
-from segtrack.kernels.tuples import Packed
+from segtrack.ground import KINEMATIC, CompositeBody, NetWrench, ParentFrames, pack_ground
+from segtrack.kernels import Packed, exponential
 
 MAX_TIME_STEP = 0.01
 """Largest engine time step with chains; contact candidates are found once per step [s]."""

@@ -35,9 +35,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.contact_laws import ContactParameters, rigid_friction
-from segtrack.kernels.compiling import inlined
-from segtrack.kernels.vectors import Vector, cross, dot, sum_of, without_share
+from segtrack.ground import ContactParameters, rigid_friction
+from segtrack.kernels import Vector, cross, dot, inlined, sum_of, without_share
 
 LONGEST = 5e-4
 """Longest time for which rows serve [s]. At 1 ms a PackBot's chain rattles itself apart."""

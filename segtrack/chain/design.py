@@ -20,8 +20,7 @@ from segtrack.chain.stability import (
     max_stable_sub_step,
     rolling_bounds,
 )
-from segtrack.ground.contact_laws import ContactParameters
-from segtrack.ground.tread import Tread, ground_bounds
+from segtrack.ground import ContactParameters, Tread, ground_bounds
 
 _TOUCHING = 0.1
 """Distance from a wheel's cylinder within which a shoe lies on it, per pitch."""

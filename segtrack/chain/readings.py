@@ -35,9 +35,7 @@ from segtrack.chain.shoe_dynamics import (
 from segtrack.chain.shoe_state import ChainState
 from segtrack.chain.sprocket_contact import add_sprocket_contacts, find_sprocket_contacts
 from segtrack.chain.wheel_contact import add_wheel_contacts, find_wheel_candidates, find_wheel_contacts
-from segtrack.ground.broadphase import NONE, greatest_sinkage
-from segtrack.ground.parent_frames import ParentFrames, Reaction
-from segtrack.ground.tread import Footing
+from segtrack.ground import NONE, Footing, ParentFrames, Reaction, greatest_sinkage
 
 
 class ChainPose(NamedTuple):

@@ -19,7 +19,7 @@ from segtrack.chain.running_gear_arrays import (
 from segtrack.chain.shoes import Shoe
 from segtrack.chain.sprocket import Sprocket
 from segtrack.errors import InvalidValueError, Phrase, finite, finite_vector
-from segtrack.ground.contact_laws import read_number
+from segtrack.ground import read_number
 
 
 @dataclass(frozen=True)

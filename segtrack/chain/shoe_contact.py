@@ -10,25 +10,27 @@ from numpy.typing import NDArray
 
 from segtrack.chain.contact_rows import ContactRows, allocate_contact_rows
 from segtrack.chain.shoe_dynamics import Frames, Loads
-from segtrack.ground.broadphase import (
+from segtrack.ground import (
     MAX_EDGES,
     MAX_SOLIDS_PER_POINT,
     NONE,
     ContactHistory,
+    ContactParameters,
+    Ground,
+    Treads,
     allocate_contact_history,
     box_in_world,
+    edge_in_piece,
     find_edge_slot,
     forget_contacts,
     forget_edges,
     forget_lost_edges,
     list_candidates,
+    point_between,
+    touch_edge_end,
+    touch_point,
 )
-from segtrack.ground.contact_laws import ContactParameters
-from segtrack.ground.pack import Ground
-from segtrack.ground.point_contact import edge_in_piece, point_between, touch_edge_end, touch_point
-from segtrack.ground.tread import Treads
-from segtrack.kernels.compiling import compiled, entry
-from segtrack.kernels.vectors import Vector, add, arm, axis, cross, row, sum_of
+from segtrack.kernels import Vector, add, arm, axis, compiled, cross, entry, row, sum_of
 
 
 class ShoeContactLoads(NamedTuple):

@@ -10,9 +10,19 @@ from numpy.typing import NDArray
 
 from segtrack.chain.shoe_state import ChainArrays
 from segtrack.chain.shoes import Anchor, Chain, Constants, Joints, Vector
-from segtrack.kernels.compiling import compiled, entry
-from segtrack.kernels.functions import arctangent, cosine_sine
-from segtrack.kernels.vectors import add, arm, axis, cross, dot, row, write_rotation
+from segtrack.kernels import (
+    add,
+    arctangent,
+    arm,
+    axis,
+    compiled,
+    cosine_sine,
+    cross,
+    dot,
+    entry,
+    row,
+    write_rotation,
+)
 
 
 class Frames(NamedTuple):

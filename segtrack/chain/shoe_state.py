@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.chain.shoes import Chain
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.geometry.path import normal_of, tangent_of
+from segtrack.geometry import normal_of, tangent_of
 
 
 class ChainArrays(NamedTuple):

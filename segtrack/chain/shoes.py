@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import InvalidValueError, Phrase, finite, finite_vector
-from segtrack.ground.contact_laws import check
+from segtrack.ground import check
 
 Vector = tuple[float, float, float]
 

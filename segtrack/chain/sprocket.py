@@ -10,7 +10,7 @@ import numpy as np
 
 from segtrack.chain.running_gear_arrays import Teeth
 from segtrack.errors import InvalidValueError, Phrase, finite_vector
-from segtrack.ground.contact_laws import read_number
+from segtrack.ground import read_number
 
 
 @dataclass(frozen=True)

@@ -25,10 +25,20 @@ from segtrack.chain.wheel_dynamics import (
     relative_twist,
     wheel_kinematics,
 )
-from segtrack.ground.parent_frames import ParentFrames, Reaction
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.functions import arctangent, cosine_sine
-from segtrack.kernels.vectors import arm, axis, cross, dot, row, scaled, sum_of
+from segtrack.ground import ParentFrames, Reaction
+from segtrack.kernels import (
+    arctangent,
+    arm,
+    axis,
+    compiled,
+    cosine_sine,
+    cross,
+    dot,
+    inlined,
+    row,
+    scaled,
+    sum_of,
+)
 
 STIFFNESS, FACTOR, DRAG = 10, 11, 12
 """Columns of `RunningGearArrays.bushings`, besides lever, normal and depth: normal force over depth [N/m],

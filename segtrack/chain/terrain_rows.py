@@ -8,11 +8,17 @@ from __future__ import annotations
 from segtrack.chain.contact_rows import CLOSING_SPEED, SHEAR, close_pair, press_pair, write_row
 from segtrack.chain.shoe_contact import TerrainContact, add_edge_contacts, add_point_contacts
 from segtrack.chain.shoe_dynamics import Frames, Loads
-from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, find_slot
-from segtrack.ground.pack import RIGID, Ground
-from segtrack.ground.point_contact import distance_into_solid, penetration_depth_grid, stands_for_floor
-from segtrack.kernels.compiling import inlined
-from segtrack.kernels.vectors import Vector, add, arm, axis, row, sum_of
+from segtrack.ground import (
+    MAX_SOLIDS_PER_POINT,
+    NONE,
+    RIGID,
+    Ground,
+    distance_into_solid,
+    find_slot,
+    penetration_depth_grid,
+    stands_for_floor,
+)
+from segtrack.kernels import Vector, add, arm, axis, inlined, row, sum_of
 
 
 @inlined

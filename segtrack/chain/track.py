@@ -18,18 +18,18 @@ from segtrack.chain.shoe_dynamics import allocate_work_arrays
 from segtrack.chain.shoe_state import ChainState, circulate, state_along
 from segtrack.chain.stability import check_sub_step
 from segtrack.chain.track_step import TrackArrays
-from segtrack.ground.broadphase import ContactHistory
-from segtrack.ground.pack import Ground, pack_ground
-from segtrack.ground.parent_frames import (
+from segtrack.ground import (
+    ContactHistory,
     CouplingImpulses,
+    Ground,
     ParentFrames,
     Reaction,
     drift_parents,
     follow_frames,
+    pack_ground,
+    pack_treads,
 )
-from segtrack.ground.tread import pack_treads
-from segtrack.kernels.rounding import rounded
-from segtrack.kernels.tuples import Packed, overwrite
+from segtrack.kernels import Packed, overwrite, rounded
 
 _LOOK_EVERY = 0.05
 """Time between two looks for skipped teeth [s]."""

@@ -22,7 +22,7 @@ from segtrack.chain.wheel_contact import (
     keep_rail_shear,
 )
 from segtrack.chain.wheel_dynamics import carry_slides, drift_wheels, kick_wheels, start_wheel_loads
-from segtrack.ground.parent_frames import (
+from segtrack.ground import (
     CompositeBody,
     CouplingImpulses,
     NetWrench,
@@ -34,9 +34,7 @@ from segtrack.ground.parent_frames import (
     drift_parents,
     kick_parents,
 )
-from segtrack.kernels.compiling import compiled, entry, inlined
-from segtrack.kernels.tuples import Packed, item
-from segtrack.kernels.vectors import Vector, arm, axis, dot, row, scaled
+from segtrack.kernels import Packed, Vector, arm, axis, compiled, dot, entry, inlined, item, row, scaled
 
 
 class TrackArrays(NamedTuple):

@@ -30,10 +30,8 @@ from segtrack.chain.wheel_dynamics import (
     relative_twist,
     wheel_kinematics,
 )
-from segtrack.ground.contact_laws import ContactParameters
-from segtrack.ground.parent_frames import ParentFrames, Reaction
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.vectors import arm, axis, cross, dot, row, scaled, sum_of
+from segtrack.ground import ContactParameters, ParentFrames, Reaction
+from segtrack.kernels import arm, axis, compiled, cross, dot, inlined, row, scaled, sum_of
 
 Pair = tuple[float, float]
 """Components around the axle and across."""

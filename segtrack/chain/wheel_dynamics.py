@@ -7,10 +7,8 @@ from typing import NamedTuple
 from segtrack.chain.running_gear_arrays import RunningGearArrays, RunningGearState, WheelLoads, Wheels
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.chain.shoes import Vector
-from segtrack.ground.parent_frames import ParentFrames, Reaction
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.functions import cosine_sine
-from segtrack.kernels.vectors import add, arm, axis, cross, dot, row, scaled, sum_of
+from segtrack.ground import ParentFrames, Reaction
+from segtrack.kernels import add, arm, axis, compiled, cosine_sine, cross, dot, inlined, row, scaled, sum_of
 
 
 class WheelKinematics(NamedTuple):

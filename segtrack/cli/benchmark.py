@@ -9,7 +9,7 @@ import typer
 from segtrack.cli.learn import Engine, task_name
 from segtrack.cli.output import JsonFlag, OutFolder, command, counting, finish, results_folder
 from segtrack.errors import InvalidValueError
-from segtrack.reproduce.registry import MOST_ROBOTS, MOST_THREADS, parse_numbers, parse_time_step
+from segtrack.reproduce import MOST_ROBOTS, MOST_THREADS, parse_numbers, parse_time_step
 
 
 @command
@@ -54,12 +54,10 @@ def benchmark(
     as_json: JsonFlag = False,
 ) -> None:
     """Measure control steps a second of the environments, in one process and on all cores."""
-    from segtrack.envs.learning import batch_benchmark
-    from segtrack.envs.learning import benchmark as measuring
-    from segtrack.envs.tasks import TASKS
-    from segtrack.recording.setup import versions
-    from segtrack.report.learning import batch_table, benchmark_table, draw_benchmark
-    from segtrack.report.outcome import Outcome
+    from segtrack.envs import TASKS, learning
+    from segtrack.envs.learning import benchmark_batches
+    from segtrack.recording import versions
+    from segtrack.report import Outcome, batch_table, benchmark_table, draw_benchmark
 
     chosen = tuple(map(task_name, tasks)) if tasks else tuple(TASKS)
     given: dict[str, Any] = {"rounds": rounds, "vehicle": vehicle, **({"steps": steps} if steps else {})}
@@ -72,7 +70,7 @@ def benchmark(
         )
         folder = results_folder(out, "benchmark")
         with counting("measuring", len(chosen)) as done:
-            measured = batch_benchmark.benchmark_batches(
+            measured = benchmark_batches(
                 chosen,
                 numbers,
                 shared,
@@ -98,7 +96,7 @@ def benchmark(
             raise InvalidValueError(name, "left out without --num-envs", value)
     folder = results_folder(out, "benchmark")
     with counting("measuring", len(chosen)) as done:
-        speeds = measuring.benchmark(
+        speeds = learning.benchmark(
             chosen,
             engine=engine,  # type: ignore[arg-type]
             on_done=done,

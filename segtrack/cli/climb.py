@@ -26,19 +26,23 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
-from segtrack.engine.track_models import find_track_model
-from segtrack.experiments.climb import ClimbProgress, run_climb, trajectory_columns
-from segtrack.experiments.climb_result import (
+from segtrack.engine import find_track_model
+from segtrack.experiments import (
+    CHAIN_COLUMNS,
     FRONT_FLIPPERS_DEG,
+    GROUSER_COLUMNS,
     REAR_FLIPPERS_DEG,
     ClimbDivergedError,
     ClimbInterrupted,
+    ClimbProgress,
     ClimbResult,
     ClimbSetup,
+    GrouserRecorder,
+    run_climb,
+    trajectory_columns,
 )
-from segtrack.experiments.histories import CHAIN_COLUMNS, GROUSER_COLUMNS, GrouserRecorder
 from segtrack.files import write_csv, write_figure, write_json
-from segtrack.reproduce.registry import HIGHEST_OBSTACLE, EngineChoice, Friction, Preset, TrackModel, at_most
+from segtrack.reproduce import HIGHEST_OBSTACLE, EngineChoice, Friction, Preset, TrackModel, at_most
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
     from segtrack.rendering import Film
@@ -85,9 +89,7 @@ def climb(
     as_json: JsonFlag = False,
 ) -> None:
     """Drive a vehicle at a step and see whether it climbs; failing to climb is a result, not an error."""
-    from segtrack.report.chain_figure import draw_chains, draw_climb
-    from segtrack.report.grouser_figure import draw_grousers
-    from segtrack.report.tables import climb_table
+    from segtrack.report import climb_table, draw_chains, draw_climb, draw_grousers
 
     options = film_options("--record", record, view, frame_rate, frame_size)
     setup = ClimbSetup(

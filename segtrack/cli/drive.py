@@ -27,7 +27,7 @@ from segtrack.cli.output import (
 )
 from segtrack.errors import InvalidValueError, MissingPackageError, finite
 from segtrack.files import check_file, write_csv
-from segtrack.reproduce.registry import TrackModel
+from segtrack.reproduce import TrackModel
 
 
 @command
@@ -58,9 +58,8 @@ def drive(
         raise MissingPackageError("a window to drive in", "pygame-ce", "drive")
     if seconds is not None and finite("--seconds [s]", seconds) <= 0:
         raise InvalidValueError("--seconds [s]", "greater than 0", seconds)
-    from segtrack.recording.session import DriveSession
-    from segtrack.recording.setup import DriveSetup
-    from segtrack.station.window.loop import DriveWindow, window_help
+    from segtrack.recording import DriveSession, DriveSetup
+    from segtrack.station.window import DriveWindow, window_help
 
     setup = DriveSetup(
         vehicle=vehicle,
@@ -103,24 +102,23 @@ def replay(
     if csv is not None:
         check_file("--csv", csv, (".csv",))
     try:
-        from segtrack.recording import replay as replaying
-        from segtrack.recording.recording import Recording
+        from segtrack.recording import Recording, check_recording, film_recording, recording_columns
     except ModuleNotFoundError as error:
         raise MissingPackageError("reading a recording", str(error.name), "station") from None
-    from segtrack.report.tables import replay_tables
+    from segtrack.report import replay_tables
 
     with progress("reading", 1.0) as advance:
         recording = Recording.open(file, advance)
     result = None
     if check:
         with progress("simulating again", recording.times[-1]) as advance:
-            result = replaying.check(recording, advance)
+            result = check_recording(recording, advance)
     if film is not None:
         with progress("filming", recording.times[-1]) as advance:
-            replaying.film(recording, film, advance, **options)
+            film_recording(recording, film, advance, **options)
         say_written(film)
     if csv is not None:
-        say_written(write_csv(csv, *replaying.columns(recording)))
+        say_written(write_csv(csv, *recording_columns(recording)))
 
     summary = recording.summary() | {"check": None if result is None else result.summary()}
     show(replay_tables(recording, result), summary, as_json)
@@ -181,8 +179,8 @@ def station(
     if measure is not None:
         _measure(measure, as_json)
         return
-    from segtrack.station.serve import StationOptions, serve_station
-    from segtrack.station.web.catalogue import default_folder
+    from segtrack.station import StationOptions, serve_station
+    from segtrack.station.web import default_folder
 
     logging.basicConfig(level=logging.WARNING, format="segtrack: %(message)s")
     place = folder if folder is not None else default_folder()
@@ -198,7 +196,7 @@ def station(
 
 
 def _measure(seconds: float, as_json: bool) -> None:
-    from segtrack.station.measure import machine, measure_station
+    from segtrack.station import machine, measure_station
 
     if finite("--measure [s]", seconds) < 3:
         raise InvalidValueError("--measure [s]", "at least 3", seconds)

@@ -10,7 +10,7 @@ import typer
 
 from segtrack.cli.event_run import AskedEvent
 from segtrack.cli.output import command
-from segtrack.reproduce.registry import HIGHEST_OBSTACLE, ROUGHEST_COURSE, WIDEST_GAP, at_most
+from segtrack.reproduce import HIGHEST_OBSTACLE, ROUGHEST_COURSE, WIDEST_GAP, at_most
 
 event = typer.Typer(help="Drive a vehicle at an obstacle of NG-NRMM.", no_args_is_help=True)
 

@@ -29,7 +29,7 @@ from segtrack.cli.output import (
 )
 from segtrack.errors import InvalidValueError, Phrase, SegtrackError, UnknownNameError
 from segtrack.files import write_csv, write_figure, write_json
-from segtrack.reproduce.registry import (
+from segtrack.reproduce import (
     HIGHEST_OBSTACLE,
     ROUGHEST_COURSE,
     WIDEST_GAP,
@@ -43,8 +43,7 @@ from segtrack.reproduce.registry import (
 )
 
 if TYPE_CHECKING:  # With scipy's filters, which take a while to import.
-    from segtrack.events import EventObstacle, EventSetup, SearchTrial, UpwardSearch
-    from segtrack.events.search import Criterion
+    from segtrack.events import Criterion, EventObstacle, EventSetup, SearchTrial, UpwardSearch
 
 VehicleName = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")]
 Speed = Annotated[
@@ -132,8 +131,7 @@ class AskedEvent:
 
     def run(self, obstacle: EventObstacle) -> None:
         """Run one event, or a search."""
-        from segtrack.events import EventSetup, UpwardSearch
-        from segtrack.events.search import limit_of
+        from segtrack.events import EventSetup, UpwardSearch, limit_of
 
         setup = EventSetup(
             vehicle=self.vehicle,
@@ -172,8 +170,7 @@ class AskedEvent:
 
     def _once(self, setup: EventSetup, folder: Path, film: Mapping[str, Any]) -> None:
         from segtrack.events import EventInterrupted, EventProgress, run_event
-        from segtrack.report.event_figure import draw_event, event_table
-        from segtrack.report.load_figure import draw_loads
+        from segtrack.report import draw_event, draw_loads, event_table
 
         interrupted = False
         with progress(setup.obstacle.name, 1.0) as advance, filming(self.record, film) as take:
@@ -201,9 +198,8 @@ class AskedEvent:
             raise SegtrackError(result.reason)
 
     def _search(self, setup: EventSetup, search: UpwardSearch, folder: Path) -> None:
-        from segtrack.events import run_event
-        from segtrack.events.search import Found
-        from segtrack.report.event_figure import draw_search, search_table
+        from segtrack.events import Found, run_event
+        from segtrack.report import draw_search, search_table
 
         trials: list[SearchTrial] = []
         runs: list[dict[str, object]] = []
@@ -251,7 +247,7 @@ def _three(option: str, text: str, most: float, unit: str) -> tuple[float, float
 
 
 def _criterion(name: str) -> Criterion:
-    from segtrack.events.search import UNITS
+    from segtrack.events import UNITS
 
     if name not in UNITS:
         raise UnknownNameError("criterion", name, UNITS)

@@ -10,16 +10,19 @@ from typing import Annotated, Any
 import typer
 
 from segtrack.cli.output import JsonFlag, command, path, say_written, show, words
-from segtrack.courses import bundled_courses, find_course, load_course
-from segtrack.courses.course import Setting
-from segtrack.courses.file import CourseFile
-from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.description.belt_limits import segments_problems
-from segtrack.description.chain.layout import check_chains
-from segtrack.description.ground_reach import low_shapes
-from segtrack.description.placement import farthest_reach, vehicle_links
-from segtrack.description.steering import SteeringByLoads
-from segtrack.engine.track_models import track_model_names
+from segtrack.courses import CourseFile, Setting, bundled_courses, find_course, load_course
+from segtrack.description import (
+    SteeringByLoads,
+    VehicleDescription,
+    bundled_vehicles,
+    farthest_reach,
+    load_vehicle,
+    low_shapes,
+    segments_problems,
+    vehicle_links,
+)
+from segtrack.description.chain import check_chains
+from segtrack.engine import track_model_names
 from segtrack.errors import SegtrackError
 from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
 
@@ -36,7 +39,7 @@ def _list(context: typer.Context, as_json: JsonFlag = False) -> None:
     """List the bundled courses; its commands check and draw course files."""
     if context.invoked_subcommand is not None:
         return
-    from segtrack.report.tables import courses_table
+    from segtrack.report import courses_table
 
     found = {name: load_course(name) for name in bundled_courses()}
     summary = {
@@ -88,7 +91,7 @@ def draw_course(
     out: PictureFile = None,
 ) -> None:
     """Draw a course from above and along its path: heights, walls, start and gates."""
-    from segtrack.report.course_figure import draw_course
+    from segtrack.report import draw_course
 
     course = load_course(file, setting)
     picture = out if out is not None else Path("out") / f"{course.name}.png"
@@ -107,7 +110,7 @@ VehicleFile = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or 
 @command
 def vehicles(as_json: JsonFlag = False) -> None:
     """List the bundled vehicles."""
-    from segtrack.report.tables import vehicles_table
+    from segtrack.report import vehicles_table
 
     found = {name: load_vehicle(path) for name, path in bundled_vehicles().items()}
     summary = {
@@ -182,7 +185,7 @@ def _shapes_beside_belts(vehicle: VehicleDescription) -> Iterator[str]:
     low = () if vehicle.body.fixed else low_shapes(vehicle)
     if not low:
         return
-    from segtrack.experiments.belt_share import belt_share
+    from segtrack.experiments import belt_share
 
     yield from map(str, low)
     way = "name links whose shapes stand for tracks in body.without_contact"
@@ -219,7 +222,7 @@ def urdf(
     ] = None,
 ) -> None:
     """Print what PyBullet loads; with --out write it, with the meshes that it names."""
-    from segtrack.bullet.loader import vehicle_urdf
+    from segtrack.bullet import vehicle_urdf
 
     vehicle = load_vehicle(file)
     model = vehicle_urdf(vehicle, track_model)
@@ -234,7 +237,7 @@ def urdf(
 @command
 def draw(file: VehicleFile, out: PictureFile = None) -> None:
     """Draw a vehicle from the side and from above: segments, grousers, seams and dimensions."""
-    from segtrack.report.vehicle_figure import draw_vehicle
+    from segtrack.report import draw_vehicle
 
     vehicle = load_vehicle(file)
     picture = out if out is not None else Path("out") / f"{vehicle.name}.png"

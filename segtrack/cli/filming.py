@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # Numba takes a while to import.
-    from segtrack.events.run import EventObserver, EventProgress
+    from segtrack.events import EventObserver, EventProgress
     from segtrack.rendering import Film
 
 
@@ -53,6 +53,6 @@ def filming_beside(
         with filming(left, options) as first, filming(right, options) as second:
             yield first, second
         if path is not None and all(part.exists() for part in parts):
-            from segtrack.rendering.film import join_films
+            from segtrack.rendering import join_films
 
             join_films(path, *parts)

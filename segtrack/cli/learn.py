@@ -20,10 +20,10 @@ from segtrack.cli.output import (
     say_written,
     show,
 )
-from segtrack.description.yaml_file import read_value
+from segtrack.description import read_value
 from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
 from segtrack.files import write_figure
-from segtrack.reproduce.registry import MOST_ROBOTS, MOST_THREADS, Preset, TrackModels, parse_numbers
+from segtrack.reproduce import MOST_ROBOTS, MOST_THREADS, Preset, TrackModels, parse_numbers
 
 Task = Annotated[
     str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain, Drive or Traverse.")
@@ -91,8 +91,8 @@ def train(
     for package in ("torch", "stable_baselines3", "tensorboard"):
         if find_spec(package) is None:
             raise MissingPackageError("training", package, "train")
-    from segtrack.envs.learning import training
-    from segtrack.report.learning import draw_curve, training_table
+    from segtrack.envs import learning
+    from segtrack.report import draw_curve, training_table
 
     folder = results_folder(out, f"train-{task_name(task)}")
     named: dict[str, Any] = {
@@ -107,21 +107,21 @@ def train(
     named |= {"hardest": hardest, "parameters": read_settings(settings) or None}
     given = {name: value for name, value in named.items() if value is not None}
     if resume:
-        setup = training.TrainingSettings.read(folder)
+        setup = learning.TrainingSettings.read(folder)
         for name, value in given.items():
             if name not in ("steps", "threads", "learner") and getattr(setup, name) != value:
                 expected = f"{getattr(setup, name)!r}, with which this training began"
                 raise InvalidValueError(name, expected, value)
     else:
-        setup = training.TrainingSettings(**given)
+        setup = learning.TrainingSettings(**given)
     with progress("training", steps or setup.steps) as advance:
         if resume:
-            result = training.resume(
+            result = learning.resume(
                 folder, steps=steps, threads=threads, learner=learner, on_progress=advance
             )
         else:
-            result = training.train(setup, folder, on_progress=advance)
-    written = [result.folder / training.CHECKPOINT, result.policy]
+            result = learning.train(setup, folder, on_progress=advance)
+    written = [result.folder / learning.CHECKPOINT, result.policy]
     if result.curve.is_file():
         written += [result.curve, write_figure(folder / "curve.png", draw_curve(result))]
     show(training_table(result), result.summary(), as_json)
@@ -180,11 +180,9 @@ def evaluate(
     Engine and track model are native and compliant if not given: all episodes run in one batch.
     Ctrl-C writes the results of the episodes that are done.
     """
-    from segtrack.envs.learning import episode_films, evaluation
-    from segtrack.envs.learning.conditions import CONDITIONS
-    from segtrack.envs.learning.evaluation_setup import EvaluationSetup, benchmark_setup
-    from segtrack.report.evaluation import draw_evaluation, evaluation_tables
-    from segtrack.report.outcome import Outcome
+    from segtrack.envs import learning
+    from segtrack.envs.learning import CONDITIONS, EvaluationSetup, benchmark_setup
+    from segtrack.report import Outcome, draw_evaluation, evaluation_tables
 
     named = {
         "episodes": episodes,
@@ -205,8 +203,8 @@ def evaluate(
     planned = setup.episode_count
     try:
         with progress("episodes", planned) as advance:
-            result = evaluation.evaluate(setup, on_done=advance)
-    except evaluation.EvaluationInterrupted as stop:
+            result = learning.evaluate(setup, on_done=advance)
+    except learning.EvaluationInterrupted as stop:
         result = stop.result
     summary = result.summary()
     files = {
@@ -215,9 +213,9 @@ def evaluate(
         "evaluation.png": draw_evaluation(result),
     }
     if film and result.finished:
-        films = episode_films.film_jobs(setup, folder)
+        films = learning.film_jobs(setup, folder)
         with counting("films", len(films)) as filmed:
-            say_written(*episode_films.film_all(films, filmed))
+            say_written(*learning.film_all(films, filmed))
     done = f"interrupted: results are of {result.done} of {planned} episodes"
     ended = "" if result.finished else done
     outcome = Outcome(evaluation_tables(result), summary, files, notes=result.notes, interrupted=ended)

@@ -30,7 +30,7 @@ from segtrack.errors import InvalidValueError, Phrase, SegtrackError
 from segtrack.files import check_file, claimed, to_json
 
 if TYPE_CHECKING:
-    from segtrack.report.outcome import Outcome
+    from segtrack.report import Outcome
 
 
 def fit_table(table: Table, console: Console) -> Table:
@@ -97,6 +97,7 @@ def path(text: str) -> Path:
     return Path(text)
 
 
+Jobs = Annotated[int | None, typer.Option(help="Processes; as many as there are cores if not given.", min=1)]
 JsonFlag = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on standard output, nothing else.")
 ]
@@ -211,7 +212,7 @@ def compilation_shown_in(bar: Progress) -> Iterator[None]:
     if bar.disable:
         yield
         return
-    from segtrack.kernels.progress import BarReporter, report_to
+    from segtrack.kernels import BarReporter, report_to
 
     with report_to(BarReporter(bar)):
         yield

@@ -29,8 +29,7 @@ def preview(
     Course i is that of an environment which is reset with seed + i.
     """
     from segtrack.rendering import View
-    from segtrack.report.course_sheet import CourseSheet
-    from segtrack.report.outcome import Outcome
+    from segtrack.report import CourseSheet, Outcome
 
     if view not in get_args(View):
         raise UnknownNameError("view", view, get_args(View))

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from segtrack.cli.output import JsonFlag, OutFolder, command, counting, finish, progress, results_folder
-from segtrack.reproduce.registry import EXPERIMENTS, Experiment
+from segtrack.reproduce import EXPERIMENTS, Experiment
 
 
 class _Session:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from segtrack.cli.filming import filming, filming_beside
-from segtrack.cli.log.options import Jobs
 from segtrack.cli.output import (
     FilmFile,
     FilmView,
     FrameRate,
     FrameSize,
+    Jobs,
     JsonFlag,
     OutFolder,
     command,
@@ -31,7 +31,7 @@ from segtrack.errors import InvalidValueError, Phrase, SegtrackError
 from segtrack.files import write_figure, write_json
 
 if TYPE_CHECKING:  # Numba and scipy take a while to import.
-    from segtrack.events.run import EventProgress
+    from segtrack.events import EventProgress
     from segtrack.study import StudyFile
 
 RUNS = "runs.parquet"
@@ -66,9 +66,7 @@ def study(
     as_json: JsonFlag = False,
 ) -> None:
     """Run an event, or a search for its limit, for many vehicles that differ in numbers of their file."""
-    from segtrack.study import load_study_file, run_study
-    from segtrack.study.runs import NOT_RUN
-    from segtrack.study.table import check_parquet, write_runs
+    from segtrack.study import NOT_RUN, check_parquet, load_study_file, run_study, write_runs
 
     options = film_options("--record", record, view, frame_rate, frame_size)
     if record is not None and row is None:
@@ -84,7 +82,7 @@ def study(
     if row is not None:
         _again(content, folder, row, record, options, as_json)
         return
-    from segtrack.report.study_figure import draw_study, study_tables
+    from segtrack.report import draw_study, study_tables
 
     try:
         with workers(jobs, over_ray) as pool, progress("studying", 1.0) as advance:
@@ -119,9 +117,7 @@ def _again(
     from rich.markup import escape
     from rich.table import Table
 
-    from segtrack.study import run_row
-    from segtrack.study.journal import provenance
-    from segtrack.study.table import read_runs
+    from segtrack.study import provenance, read_runs, run_row
 
     rows = read_runs(folder / RUNS, content.parameters, provenance(content))
     with progress(f"row {number}", 1.0) as advance, filming(record, options) as take:
@@ -151,11 +147,8 @@ def _beside(
 ) -> None:
     """Run two rows, and draw them at the same instant, filmed if they are to be."""
     from segtrack.events import run_beside
-    from segtrack.report.study_figure import beside_table, draw_rows, seen_of_row
-    from segtrack.study.journal import provenance
-    from segtrack.study.runs import setup_of
-    from segtrack.study.table import read_runs
-    from segtrack.study.work import job_of_row
+    from segtrack.report import beside_table, draw_rows, seen_of_row
+    from segtrack.study import job_of_row, provenance, read_runs, setup_of
 
     rows = read_runs(folder / RUNS, content.parameters, provenance(content))
     named = zip(numbers, ("--row", "--beside"), strict=True)

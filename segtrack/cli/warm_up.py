@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -48,9 +47,8 @@ def warm_up(as_json: JsonFlag = False) -> None:
 
 def compile_kernels() -> Iterator[CompiledKernels]:
     """Compile the kernels of each engine and track model that has its own, and those that draw."""
-    from segtrack.engine.track_models import TRACK_MODELS
-    from segtrack.kernels.compiling import writable_folder
-    from segtrack.world.engines import DEFAULT_ENGINE
+    from segtrack.engine import DEFAULT_ENGINE, TRACK_MODELS
+    from segtrack.kernels import count_compiled, writable_folder
 
     # Of models that have a builder in common, which share kernels, the first.
     models: dict[tuple[str, str], str] = {}
@@ -64,7 +62,7 @@ def compile_kernels() -> Iterator[CompiledKernels]:
     ]
     for engine, model, run in [*work, ("pictures", "", _draw)]:
         start = time.perf_counter()
-        with _counted() as compiled:
+        with count_compiled() as compiled:
             run()
         seconds = time.perf_counter() - start
         folder = writable_folder()
@@ -74,7 +72,7 @@ def compile_kernels() -> Iterator[CompiledKernels]:
 def _simulate(engine: Any, track_model: Any) -> None:
     """Use everything of a vehicle that is compiled."""
     import segtrack
-    from segtrack.engine.track_models import find_track_model
+    from segtrack.engine import find_track_model
 
     shoes = find_track_model(track_model).contacts == "shoes"
     with segtrack.World(engine=engine) as world:
@@ -93,16 +91,3 @@ def _draw() -> None:
     with segtrack.World(engine="native") as world:
         world.add_terrain(segtrack.terrain.Plane())
         Camera(world.add_vehicle("packbot", track_model="compliant"), world.terrains).take()
-
-
-@contextmanager
-def _counted() -> Iterator[Callable[[], int]]:
-    """Count the kernels that are compiled within the block."""
-    from numba.core import event
-
-    from segtrack.kernels.compiling import Kernel
-
-    with event.install_recorder("numba:compile") as recorder:
-        yield lambda: sum(
-            one.is_start and isinstance(one.data["dispatcher"], Kernel) for _, one in recorder.buffer
-        )

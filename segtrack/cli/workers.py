@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from segtrack.experiments.parallel import Pool
+    from segtrack.experiments import Pool
 
 OverRay = Annotated[bool, typer.Option("--ray", help="Simulate on Ray's machines instead.")]
 
@@ -21,12 +21,12 @@ def workers(jobs: int | None, over_ray: bool) -> Iterator[Pool]:
     Raises:
         MissingPackageError: Ray is not installed.
     """
-    from segtrack.experiments.parallel import Workers
+    from segtrack.experiments import Workers
 
     if not over_ray:
         with Workers(jobs) as pool:
             yield pool
         return
-    from segtrack.experiments.parallel import RayWorkers
+    from segtrack.experiments import RayWorkers
 
     yield RayWorkers()

@@ -15,3 +15,7 @@ does to them and `edge_contact` what its edges do, `reading` has the load, slip 
 Where another engine moves the vehicle, `beside` has the belts' sub-steps, `beside_equations` what they
 solve, and `vehicle_belts` what that engine holds of them.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

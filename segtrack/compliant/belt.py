@@ -12,12 +12,9 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.section import Section
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.geometry.mass import spin_momentum
-from segtrack.geometry.path import Arc, BeltPath, normal_of, tangent_of
-from segtrack.ground.contact_laws import ContactParameters
-from segtrack.ground.pack import Ground
-from segtrack.kernels.compiling import compiled
-from segtrack.kernels.functions import cosine_sine
+from segtrack.geometry import Arc, BeltPath, normal_of, spin_momentum, tangent_of
+from segtrack.ground import ContactParameters, Ground
+from segtrack.kernels import compiled, cosine_sine
 
 SEGMENT = 8
 """Numbers a segment of a path has: first coordinate, x, z, heading, its cosine and sine, signed curvature and

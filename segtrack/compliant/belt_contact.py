@@ -19,13 +19,8 @@ from segtrack.compliant.edge_contact import (
     solid_of_edge,
 )
 from segtrack.compliant.memory import BeltMemory
-from segtrack.ground.active_contacts import Contacts
-from segtrack.ground.broadphase import MAX_EDGES, NONE, greatest_sinkage
-from segtrack.ground.contact_laws import ContactParameters
-from segtrack.ground.implicit_contact import point_load
-from segtrack.ground.pack import Ground
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
+from segtrack.ground import MAX_EDGES, NONE, ContactParameters, Contacts, Ground, greatest_sinkage, point_load
+from segtrack.kernels import Vector, compiled, cross, dot, inlined, row, scaled, sum_of, without_share
 
 _NO_RUN = 1e-7
 """Way of a belt in a step below which its chords are its tangents [m]."""

@@ -42,16 +42,16 @@ from segtrack.compliant.candidates import (
     find_section_candidates,
 )
 from segtrack.compliant.memory import BeltMemory, take_places
-from segtrack.ground.active_contacts import Contacts, room_for_contacts
-from segtrack.ground.pack import Ground
-from segtrack.ground.parent_frames import (
+from segtrack.ground import (
     CompositeBody,
+    Contacts,
+    Ground,
     ParentFrames,
     accumulate_impulses,
     drift_parents,
+    room_for_contacts,
 )
-from segtrack.kernels.compiling import compiled, entry
-from segtrack.kernels.vectors import axis, cross, dot, offset, row, sum_of
+from segtrack.kernels import axis, compiled, cross, dot, entry, offset, row, sum_of
 
 DONE, CROWDED = 0, 1
 """Outcomes of a call: all sub-steps taken; more is near, or may touch, than there is room for."""

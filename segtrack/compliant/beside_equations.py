@@ -16,17 +16,26 @@ from segtrack.compliant.carrying_joints import (
     frame_change,
     move_joints,
 )
-from segtrack.ground.active_contacts import PASSES, TOLERANCE, Contacts, add_contact_loads, excess_of
-from segtrack.ground.contact_loads import VehicleLoads, clear_loads
-from segtrack.ground.equations import (
+from segtrack.ground import (
     FREE,
     HELD,
+    PASSES,
     ROOT,
+    TOLERANCE,
+    CompositeBody,
+    Contacts,
+    CouplingImpulses,
     Equations,
+    ParentFrames,
+    Reaction,
+    VehicleLoads,
     add_column,
+    add_contact_loads,
     add_to_root,
     change_at_limit,
     clear_equations,
+    clear_loads,
+    excess_of,
     expected_change,
     held_again,
     hold,
@@ -35,9 +44,7 @@ from segtrack.ground.equations import (
     times_link,
     write_contact_masses,
 )
-from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, ParentFrames, Reaction
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.vectors import Vector, axis, cross, dot, offset, row, scaled
+from segtrack.kernels import Vector, axis, compiled, cross, dot, inlined, offset, row, scaled
 
 
 class Beside(NamedTuple):

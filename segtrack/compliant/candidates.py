@@ -9,21 +9,20 @@ from numpy.typing import NDArray
 
 from segtrack.compliant.belt import BeltArrays, section_pose, segment_of
 from segtrack.compliant.memory import BeltMemory, release_place
-from segtrack.ground.active_contacts import Contacts
-from segtrack.ground.broadphase import (
+from segtrack.ground import (
+    LANES,
     MAX_EDGES,
     MAX_SOLIDS_PER_POINT,
     NONE,
+    Contacts,
+    Ground,
     box_in_world,
     faces_near,
     forget_edges,
     list_candidates,
     meets_ground,
 )
-from segtrack.ground.contact_loads import LANES
-from segtrack.ground.pack import Ground
-from segtrack.kernels.compiling import compiled
-from segtrack.kernels.vectors import Vector
+from segtrack.kernels import Vector, compiled
 
 MARGIN = 0.01
 """Parts of vehicles and of the ground that are nearer than this are candidates for contact [m]."""

@@ -13,20 +13,32 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.equations import (
+from segtrack.ground import (
     FREE,
     HELD,
     STOPPED,
+    CompositeBody,
     Equations,
+    LinkMasses,
     add_column,
     held_again,
     hold,
     limited_force,
     times_link,
 )
-from segtrack.ground.parent_frames import CompositeBody, LinkMasses
-from segtrack.kernels.compiling import compiled, entry
-from segtrack.kernels.vectors import Vector, arm, cross, dot, offset, row, scaled, sum_of, write_rotation
+from segtrack.kernels import (
+    Vector,
+    arm,
+    compiled,
+    cross,
+    dot,
+    entry,
+    offset,
+    row,
+    scaled,
+    sum_of,
+    write_rotation,
+)
 
 NONE = -1
 """In place of a joint: the root."""

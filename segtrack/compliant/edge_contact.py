@@ -7,22 +7,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.active_contacts import Contacts
-from segtrack.ground.broadphase import (
+from segtrack.ground import (
     MAX_EDGES,
     NONE,
     ContactHistory,
+    ContactParameters,
+    Contacts,
+    Ground,
+    edge_end_load,
+    edge_in_piece,
     find_edge_slot,
     forget_lost_edges,
     knows_edge,
+    point_between,
     take_edge_over,
 )
-from segtrack.ground.contact_laws import ContactParameters
-from segtrack.ground.implicit_contact import edge_end_load
-from segtrack.ground.pack import Ground
-from segtrack.ground.point_contact import edge_in_piece, point_between
-from segtrack.kernels.compiling import compiled
-from segtrack.kernels.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
+from segtrack.kernels import Vector, compiled, cross, dot, row, scaled, sum_of, without_share
 
 REPORT = 18
 """Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,

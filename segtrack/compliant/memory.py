@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.broadphase import (
+from segtrack.ground import (
     MAX_EDGES,
     NONE,
     ContactHistory,
@@ -16,7 +16,7 @@ from segtrack.ground.broadphase import (
     forget_contacts,
     forget_edges,
 )
-from segtrack.kernels.compiling import compiled
+from segtrack.kernels import compiled
 
 
 class BeltMemory(NamedTuple):

@@ -25,14 +25,22 @@ from segtrack.compliant.memory import (
     save_sections,
 )
 from segtrack.compliant.reading import GrouserReading
-from segtrack.ground.active_contacts import allocate_contacts, room_for_contacts
-from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT
-from segtrack.ground.contact_loads import allocate_loads
-from segtrack.ground.equations import ROOT, allocate_equations
-from segtrack.ground.pack import Ground, pack_ground
-from segtrack.ground.parent_frames import CompositeBody, CouplingImpulses, ParentFrames, Reaction
-from segtrack.kernels.functions import exponential
-from segtrack.kernels.rounding import rounded
+from segtrack.ground import (
+    MAX_EDGES,
+    MAX_SOLIDS_PER_POINT,
+    ROOT,
+    CompositeBody,
+    CouplingImpulses,
+    Ground,
+    ParentFrames,
+    Reaction,
+    allocate_contacts,
+    allocate_equations,
+    allocate_loads,
+    pack_ground,
+    room_for_contacts,
+)
+from segtrack.kernels import exponential, rounded
 
 _SOLIDS, _EDGES, _CONTACTS = 8, 16, 64
 """Room for what is near one section, and for lanes of contacts, at first."""

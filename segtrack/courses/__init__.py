@@ -11,22 +11,6 @@
 `Layout` and `build_ground` are for whatever else describes its ground in YAML.
 """
 
-from segtrack.courses.course import Course, Kind, Setting, Start, Wall, Zone
-from segtrack.courses.file import Layout
-from segtrack.courses.ground import build_ground
-from segtrack.courses.load import bundled_courses, find_course, load_course, parse_course
+import lazy_loader
 
-__all__ = [
-    "Course",
-    "Kind",
-    "Layout",
-    "Setting",
-    "Start",
-    "Wall",
-    "Zone",
-    "build_ground",
-    "bundled_courses",
-    "find_course",
-    "load_course",
-    "parse_course",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -20,8 +20,7 @@ from segtrack.courses.pieces import (
     Turn,
     piece_fields,
 )
-from segtrack.description import bundled_vehicles
-from segtrack.description.base import (
+from segtrack.description import (
     Checks,
     Name,
     NonNegative,
@@ -29,6 +28,7 @@ from segtrack.description.base import (
     Positive,
     Spec,
     Text,
+    bundled_vehicles,
     check,
     exactly_one,
     given_one,

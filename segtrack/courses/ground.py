@@ -15,16 +15,20 @@ from segtrack.courses.course import Course, Setting, Start, Wall, Zone
 from segtrack.courses.file import CourseFile, FloorPlace, Lane, LanePiece, Layout
 from segtrack.courses.pieces import WALL_THICKNESS
 from segtrack.errors import Problem
-from segtrack.terrain import Obstacle, Plane, Platform, Soil, StaticBody, Terrain, find_soil
-from segtrack.terrain.solids import (
+from segtrack.geometry import Box, Cylinder, Hull
+from segtrack.terrain import (
     FLOOR_REACH,
     ROOT_DEPTH,
-    Box,
     ConvexSolid,
-    Cylinder,
     HalfSpace,
-    Hull,
+    Obstacle,
+    Plane,
+    Platform,
     Prism,
+    Soil,
+    StaticBody,
+    Terrain,
+    find_soil,
 )
 
 _Part = Box | Cylinder | HalfSpace | Hull

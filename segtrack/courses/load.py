@@ -12,11 +12,15 @@ from segtrack.courses.course import Course
 from segtrack.courses.file import CourseFile
 from segtrack.courses.ground import build_course, gates_of, lay_out
 from segtrack.courses.pieces import SETTING
-from segtrack.description.base import check_seen
-from segtrack.description.checking import check_content
-from segtrack.description.load import find_description
-from segtrack.description.yaml_budget import MAX_NODES
-from segtrack.description.yaml_file import YamlFile, parse_yaml, read_text
+from segtrack.description import (
+    MAX_NODES,
+    YamlFile,
+    check_content,
+    check_seen,
+    find_description,
+    parse_yaml,
+    read_text,
+)
 from segtrack.errors import CourseFileError, InvalidValueError, Problem, finite
 
 MAX_VALUES = 50

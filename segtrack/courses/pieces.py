@@ -18,10 +18,10 @@ from typing import Annotated, Any, ClassVar, NamedTuple, get_args, get_type_hint
 from pydantic import Field, WithJsonSchema, create_model
 
 from segtrack import terrain
-from segtrack.description.base import Checks, Count, NonNegative, Number, Positive, Spec, check
+from segtrack.description import Checks, Count, NonNegative, Number, Positive, Spec, check
 from segtrack.errors import InvalidValueError, Problem
-from segtrack.terrain import Obstacle, checks
-from segtrack.terrain.solids import FLOOR_REACH, ConvexSolid
+from segtrack.terrain import FLOOR_REACH, ConvexSolid, Limits, Obstacle
+from segtrack.terrain import Length as PositiveLength
 
 SETTING = "setting"
 """Word in a course file in the place of a number that is raised."""
@@ -152,7 +152,7 @@ class _Stretch(Obstacle):
         length: Length along x [m].
     """
 
-    length: checks.Length
+    length: PositiveLength
 
     @property
     def extent(self) -> float:
@@ -238,7 +238,7 @@ def keys_of(kind: type[Obstacle], **defaults: Any) -> type[Apparatus]:
         default = defaults.get(field.name, ... if field.default is MISSING else field.default)
         number, text = hints[field.name], said.get(field.name, "")
         key_of[field.name] = key = field.name
-        limits = next((each for each in get_args(number)[1:] if isinstance(each, checks.Limits)), None)
+        limits = next((each for each in get_args(number)[1:] if isinstance(each, Limits)), None)
         if limits is not None:
             number = _number(limits)
             if limits.unit == "rad":
@@ -252,7 +252,7 @@ def keys_of(kind: type[Obstacle], **defaults: Any) -> type[Apparatus]:
     return model
 
 
-def _number(limits: checks.Limits) -> Any:
+def _number(limits: Limits) -> Any:
     """Type of a number in a course file, which is also bounded above."""
     if limits.whole:
         return Many

@@ -7,7 +7,7 @@
 | `chain/` | link chains: keys, and the design that follows |
 | `base` | the base of these classes |
 | `load`, `yaml_file`, `checking` | finding and reading a vehicle file, with all its mistakes |
-| `named_files`, `mesh_files` | files that a vehicle file names, meshes among them; a hash by their content |
+| `file_names`, `mesh_files` | files that a vehicle file names, meshes among them; a hash by their content |
 | `frames`, `urdf_checks` | frames and links of a body that is a URDF, and mistakes in it |
 | `placement`, `belt_limits` | places and masses of tracks and links; limits of belts and steps |
 | `ground_reach` | shapes of a body that reach the ground beside its belts |
@@ -15,7 +15,6 @@
 | `steering` | steering efficiency, by loads and planar friction |
 """
 
-from segtrack.description.load import bundled_vehicles, find_vehicle, load_vehicle
-from segtrack.description.vehicle import VehicleDescription
+import lazy_loader
 
-__all__ = ["VehicleDescription", "bundled_vehicles", "find_vehicle", "load_vehicle"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import Problem
-from segtrack.geometry.links import ground_dip
+from segtrack.geometry import ground_dip
 
 _MAX_DIP = 1e-4
 """Largest dip below the ground that counts as none [m]: that of a grouser's crown."""

@@ -22,8 +22,7 @@ from segtrack.description.base import (
     not_zero,
 )
 from segtrack.errors import InvalidValueError, Problem
-from segtrack.geometry.path import BeltPath, chain_segments
-from segtrack.geometry.pulleys import Pulley, wrap_belt
+from segtrack.geometry import BeltPath, Pulley, chain_segments, wrap_belt
 
 
 class PulleySpec(Spec):

@@ -11,14 +11,12 @@ import math
 
 import numpy as np
 
-from segtrack.compliant.belt import BeltDesign
-from segtrack.compliant.section import Section, bar_section, face_section, hull_section, rod_section
+from segtrack.compliant import BeltDesign, Section, bar_section, face_section, hull_section, rod_section
 from segtrack.description.grousers import BoxShape, CylinderShape, GrouserShape, MeshShape, TrapezoidShape
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
-from segtrack.geometry.mass import GRAVITY
-from segtrack.geometry.path import Arc, BeltPath
-from segtrack.ground.contact_laws import ContactParameters, contact_parameters
+from segtrack.geometry import GRAVITY, Arc, BeltPath
+from segtrack.ground import ContactParameters, contact_parameters
 
 REST_DEPTH = 3e-5
 """Default penetration of a vehicle on its ground lines at rest, in files without a stiffness [m]."""

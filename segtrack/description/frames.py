@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.description.grousers import convex_corners
 from segtrack.description.mesh_files import mesh_file
-from segtrack.geometry.mass import MassProperties, rotation_of
+from segtrack.geometry import MassProperties, rotation_of
 
 Values = TypeVar("Values", float, NDArray[np.float64])
 

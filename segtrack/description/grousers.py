@@ -22,7 +22,7 @@ from segtrack.description.base import (
     given_one,
 )
 from segtrack.errors import InvalidValueError, Problem
-from segtrack.geometry.solids import Box, Cylinder, Hull, Solid, prism
+from segtrack.geometry import Box, Cylinder, Hull, Solid, prism
 
 
 def _read_mesh(file: str) -> Any:

@@ -13,8 +13,7 @@ from segtrack.description.frames import Frame, LinkShape, read_inertial
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import MountedTrack, VehicleDescription
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.mass import MassProperties, rotation_about_y, uniform_belt
-from segtrack.geometry.path import inner_outline
+from segtrack.geometry import MassProperties, inner_outline, rotation_about_y, uniform_belt
 
 
 @dataclass(frozen=True)

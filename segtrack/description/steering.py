@@ -26,14 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-from segtrack.compliant.belt import BeltDesign
+from segtrack.compliant import BeltDesign
 from segtrack.description.compliant_layout import FACE_LENGTH, belt_designs
 from segtrack.description.frames import Frame
 from segtrack.description.placement import place_tracks, vehicle_links
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.mass import GRAVITY
-from segtrack.geometry.planar_friction import PlanarContacts, balance_friction
+from segtrack.geometry import GRAVITY, PlanarContacts, balance_friction
 
 Array = NDArray[np.float64]
 NO_SLIP = 1.0

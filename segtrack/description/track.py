@@ -20,16 +20,22 @@ from segtrack.description.base import (
     known,
 )
 from segtrack.description.belt_path import PathSpec
-from segtrack.description.chain.spec import ChainSpec
+from segtrack.description.chain import ChainSpec
 from segtrack.description.drive import DriveSpec
 from segtrack.description.frames import Frame
 from segtrack.description.grousers import Grousers
 from segtrack.errors import Problem
-from segtrack.geometry.grousers import Footprint, place_grousers
-from segtrack.geometry.links import SegmentLink, segment_links
-from segtrack.geometry.mass import spin_momentum
-from segtrack.geometry.path import Arc, BeltPath
-from segtrack.geometry.pulleys import Pulley, wrap_around
+from segtrack.geometry import (
+    Arc,
+    BeltPath,
+    Footprint,
+    Pulley,
+    SegmentLink,
+    place_grousers,
+    segment_links,
+    spin_momentum,
+    wrap_around,
+)
 
 
 class Mount(Spec):

@@ -24,12 +24,16 @@ from segtrack.description.base import (
 )
 from segtrack.description.body import Body
 from segtrack.description.calibration import Calibration
-from segtrack.description.chain.spec import ChainSpec, SuspensionSpec
+from segtrack.description.chain import ChainSpec, SuspensionSpec
 from segtrack.description.frames import Frame, TrackOffsets
-from segtrack.description.joints.checks import joint_problems
-from segtrack.description.joints.design import JointTree, joint_tree
-from segtrack.description.joints.spec import JointName, JointSpec
-from segtrack.description.joints.suspension import suspension_joints
+from segtrack.description.joints import (
+    JointName,
+    JointSpec,
+    JointTree,
+    joint_problems,
+    joint_tree,
+    suspension_joints,
+)
 from segtrack.description.track import Mount, TrackSpec, overlap
 from segtrack.description.urdf_checks import Mounting, link_problems, reflected_mass_problems
 from segtrack.errors import InvalidValueError, Phrase, Problem

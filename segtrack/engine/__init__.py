@@ -5,33 +5,6 @@ What reaches an engine is checked: numbers are finite, names exist, angles and s
 within their limits. All vectors are in the world, z upwards, unless said otherwise.
 """
 
-from segtrack.engine.engine import Engine
-from segtrack.engine.models import FlipperModel, JointModel, TrackModel, VehicleModel
-from segtrack.engine.state import (
-    ActuatorState,
-    BeltContacts,
-    BeltState,
-    Bodies,
-    FlipperState,
-    FrameMotion,
-    JointState,
-    Pedals,
-)
-from segtrack.engine.track_models import EngineName
+import lazy_loader
 
-__all__ = [
-    "BeltContacts",
-    "ActuatorState",
-    "BeltState",
-    "Bodies",
-    "Engine",
-    "EngineName",
-    "FlipperModel",
-    "FlipperState",
-    "FrameMotion",
-    "JointModel",
-    "JointState",
-    "Pedals",
-    "TrackModel",
-    "VehicleModel",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

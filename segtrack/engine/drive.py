@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from segtrack.description.drive import DriveSpec
-from segtrack.description.vehicle import VehicleDescription
+from segtrack.description import DriveSpec, VehicleDescription
 from segtrack.engine.state import Pedals
 from segtrack.errors import InvalidValueError
 

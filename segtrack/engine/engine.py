@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from segtrack.description.vehicle import VehicleDescription
+from segtrack.description import VehicleDescription
 from segtrack.engine.models import VehicleModel
 from segtrack.engine.track_models import EngineName
 from segtrack.errors import DisconnectedError

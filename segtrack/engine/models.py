@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.frames import Frame
-from segtrack.description.joints.design import JointDesign
-from segtrack.description.track import Mount
-from segtrack.description.vehicle import FlipperSpec, MountedTrack, VehicleDescription
+from segtrack.description import FlipperSpec, Frame, Mount, MountedTrack, VehicleDescription
+from segtrack.description.joints import JointDesign
 from segtrack.engine.state import (
     ActuatorState,
     BeltContacts,
@@ -24,12 +22,11 @@ from segtrack.engine.state import (
     Pedals,
 )
 from segtrack.errors import NotReadyError
-from segtrack.geometry.mass import quaternion_of
+from segtrack.geometry import quaternion_of
 from segtrack.terrain import Terrain
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
-    from segtrack.chain.design import TrackDesign
-    from segtrack.chain.readings import ChainPose, ChainReading
+    from segtrack.chain import ChainPose, ChainReading, TrackDesign
 
 ABSURD_SPEED = 100.0
 """A vehicle has diverged once a part of it, or a belt, is faster than this [m/s]."""

@@ -18,50 +18,6 @@ its driver's place is taken every step.
 | `search` | largest obstacle and limiting speed, upwards |
 """
 
-from segtrack.events.assumptions import Assumptions
-from segtrack.events.beside import EventInstant, run_beside
-from segtrack.events.driver import BeltSpeedDriver, Driver
-from segtrack.events.event_result import DriverPlace, EventResult, EventSetup
-from segtrack.events.filters import absorbed_power, low_passed
-from segtrack.events.histories import LimitHistory, Ridden
-from segtrack.events.limits import LIMITS
-from segtrack.events.obstacles import (
-    EventObstacle,
-    GapObstacle,
-    HalfRoundObstacle,
-    RideObstacle,
-    StepObstacle,
-    TrapezoidObstacle,
-)
-from segtrack.events.roughness import RideCourse
-from segtrack.events.run import EventInterrupted, EventProgress, run_event
-from segtrack.events.search import Found, SearchTrial, UpwardSearch
+import lazy_loader
 
-__all__ = [
-    "LIMITS",
-    "Assumptions",
-    "BeltSpeedDriver",
-    "Driver",
-    "DriverPlace",
-    "EventInstant",
-    "EventInterrupted",
-    "EventObstacle",
-    "EventProgress",
-    "EventResult",
-    "EventSetup",
-    "Found",
-    "GapObstacle",
-    "HalfRoundObstacle",
-    "LimitHistory",
-    "RideCourse",
-    "RideObstacle",
-    "Ridden",
-    "StepObstacle",
-    "TrapezoidObstacle",
-    "SearchTrial",
-    "UpwardSearch",
-    "absorbed_power",
-    "low_passed",
-    "run_beside",
-    "run_event",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

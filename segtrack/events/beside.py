@@ -10,7 +10,7 @@ from segtrack.events.event_result import EventResult, EventSetup
 from segtrack.events.histories import END, PITCHED, chains_at
 from segtrack.events.limits import read_chains
 from segtrack.events.run import CONTROL_TIME, EventObserver, EventProgress, run_event
-from segtrack.experiments.histories import ChainHistory
+from segtrack.experiments import ChainHistory
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,10 +18,8 @@ from segtrack.events.driver import Driver
 from segtrack.events.histories import LimitHistory, Ridden
 from segtrack.events.limits import LIMITS
 from segtrack.events.obstacles import EventObstacle
-from segtrack.experiments.climb import trajectory_columns
-from segtrack.experiments.histories import ChainHistory
-from segtrack.experiments.setup import RunSetup
-from segtrack.robot.motion import Motion
+from segtrack.experiments import ChainHistory, RunSetup, trajectory_columns
+from segtrack.robot import Motion
 from segtrack.terrain import Terrain
 
 _APPROACH = 0.2

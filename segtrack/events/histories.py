@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.readings import ChainReading
+from segtrack.chain import ChainReading
 from segtrack.events.filters import low_passed, weighted_acceleration
 from segtrack.events.limits import LIMITS
-from segtrack.experiments.histories import ChainHistory
-from segtrack.geometry.mass import GRAVITY
+from segtrack.experiments import ChainHistory
+from segtrack.geometry import GRAVITY
 from segtrack.robot import Robot
 
 

@@ -10,14 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.readings import ChainReading
-from segtrack.engine.drive import force_at
-from segtrack.engine.track_models import find_track_model
+from segtrack.chain import ChainReading
+from segtrack.engine import find_track_model, force_at
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.mass import rotation_of
-from segtrack.robot import Robot
-from segtrack.robot.joint import Joint
-from segtrack.robot.track import Track
+from segtrack.geometry import rotation_of
+from segtrack.robot import Joint, Robot, Track
 from segtrack.terrain import Terrain
 
 TORQUE, HULL, FRICTION, FRONT, REAR, ARM = LIMITS = (

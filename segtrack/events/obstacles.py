@@ -10,9 +10,16 @@ from typing import ClassVar
 from segtrack.errors import InvalidValueError, finite
 from segtrack.events.assumptions import Assumptions
 from segtrack.events.roughness import RideCourse
-from segtrack.terrain import Gap, HalfRound, Step, Terrain, TrapezoidBarrier, TrapezoidDitch
-from segtrack.terrain.plane import BANK_REACH
-from segtrack.terrain.solids import FLOOR_REACH
+from segtrack.terrain import (
+    BANK_REACH,
+    FLOOR_REACH,
+    Gap,
+    HalfRound,
+    Step,
+    Terrain,
+    TrapezoidBarrier,
+    TrapezoidDitch,
+)
 
 GAP_DEPTH = 1.0
 """Depth of a gap that is not given; the paper has none [m]."""

@@ -20,8 +20,7 @@ from segtrack.events.event_result import (
 )
 from segtrack.events.histories import END, PITCHED, SHAKEN, ChainInstants, LimitHistory, Ridden
 from segtrack.events.limits import LimitSensor, LimitState
-from segtrack.experiments.climb import TrajectoryRecorder, up_of
-from segtrack.experiments.climb_result import flipper_angles
+from segtrack.experiments import TrajectoryRecorder, flipper_angles, up_of
 from segtrack.robot import Robot
 from segtrack.world import World
 

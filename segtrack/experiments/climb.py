@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description import VehicleDescription
-from segtrack.description.placement import bounding_box
+from segtrack.description import VehicleDescription, bounding_box
 from segtrack.errors import DivergedError, InvalidValueError, finite
 from segtrack.experiments.climb_result import (
     ClimbDivergedError,
@@ -21,9 +20,7 @@ from segtrack.experiments.climb_result import (
     Outcome,
 )
 from segtrack.experiments.histories import ChainRecorder, has_chains
-from segtrack.robot import Robot, RobotState
-from segtrack.robot.motion import Motion, SignalRecorder
-from segtrack.robot.track import longitudinal_slip
+from segtrack.robot import Motion, Robot, RobotState, SignalRecorder, longitudinal_slip
 from segtrack.terrain import Step
 from segtrack.world import World
 

@@ -12,7 +12,7 @@ from segtrack.engine import EngineName
 from segtrack.errors import DivergedError, UnknownNameError, finite
 from segtrack.experiments.histories import ChainHistory
 from segtrack.experiments.setup import RunSetup
-from segtrack.robot.motion import Motion
+from segtrack.robot import Motion
 from segtrack.terrain import Step
 
 FRONT_FLIPPERS_DEG = 45.0

@@ -9,13 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
-from segtrack.engine import FrameMotion
-from segtrack.engine.track_models import find_track_model
+from segtrack.engine import FrameMotion, find_track_model
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.geometry.mass import rotation_of
-from segtrack.geometry.planar_friction import PlanarContacts
-from segtrack.robot import Robot
-from segtrack.robot.track import Track
+from segtrack.geometry import PlanarContacts, rotation_of
+from segtrack.robot import Robot, Track
 from segtrack.world import World
 
 

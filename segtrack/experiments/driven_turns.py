@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.engine import EngineName
-from segtrack.geometry.planar_friction import balance_friction, uniform_tracks
+from segtrack.engine import EngineName, resolve
+from segtrack.geometry import balance_friction, uniform_tracks
 from segtrack.robot import RobotState
 from segtrack.terrain import Plane
-from segtrack.world import World, resolve
+from segtrack.world import World
 
 Array = NDArray[np.float64]
 MEASURED = 1.0

@@ -10,9 +10,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.design import TrackDesign
-from segtrack.chain.readings import ChainReading
-from segtrack.compliant.reading import GrouserReading
+from segtrack.chain import ChainReading, TrackDesign
+from segtrack.compliant import GrouserReading
 from segtrack.robot import Robot
 
 Reading = TypeVar("Reading", bound=ChainReading | GrouserReading)

@@ -7,10 +7,9 @@ from functools import cached_property
 from pathlib import Path
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.engine import EngineName
+from segtrack.engine import EngineName, resolve
 from segtrack.errors import SegtrackError
 from segtrack.experiments.variants import with_friction
-from segtrack.world import resolve
 
 
 class RunSetup:

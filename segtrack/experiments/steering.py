@@ -14,21 +14,18 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description import VehicleDescription
-from segtrack.description.frames import TrackOffsets
-from segtrack.description.placement import place_tracks
-from segtrack.engine import EngineName
+from segtrack.description import TrackOffsets, VehicleDescription, place_tracks
+from segtrack.engine import EngineName, resolve
 from segtrack.errors import InvalidValueError, finite
 from segtrack.experiments.contact_loads import watch
-from segtrack.geometry.mass import GRAVITY
-from segtrack.geometry.planar_friction import balance_friction
+from segtrack.geometry import GRAVITY, balance_friction
 from segtrack.robot import Robot
 from segtrack.terrain import Plane
-from segtrack.world import World, resolve
+from segtrack.world import World
 
-SPEED = 0.2
+TURNING_SPEED = 0.2
 """Speed of the belts on the spot, and of an arc's middle [m/s]."""
-SLOPE = math.radians(15.0)
+TURNING_SLOPE = math.radians(15.0)
 """[rad]"""
 _SPIN_UP, _MEASURED = 0.6, 2.0
 _PITCHES = 4
@@ -139,17 +136,17 @@ class Steered:
         return self.measured.yaw_rate / self.expected.yaw_rate
 
 
-def turn_on_the_spot(rig: Rig, speed: float = SPEED) -> Steered:
+def turn_on_the_spot(rig: Rig, speed: float = TURNING_SPEED) -> Steered:
     """Turn on flat ground, the left belts at -speed and the right ones at speed [m/s]."""
     return steer(rig, -speed, speed)
 
 
-def turn_on_a_slope(rig: Rig, speed: float = SPEED, slope: float = SLOPE) -> Steered:
+def turn_on_a_slope(rig: Rig, speed: float = TURNING_SPEED, slope: float = TURNING_SLOPE) -> Steered:
     """Turn on a slope [rad], from nose up, the left belts at -speed and the right ones at speed [m/s]."""
     return steer(rig, -speed, speed, slope)
 
 
-def drive_an_arc(rig: Rig, radius: float, speed: float = SPEED) -> Steered:
+def drive_an_arc(rig: Rig, radius: float, speed: float = TURNING_SPEED) -> Steered:
     """Drive to the left on flat ground, with belts that would follow an arc if they did not slip.
 
     Args:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.design import TrackDesign
-from segtrack.engine import EngineName
+from segtrack.chain import TrackDesign
+from segtrack.engine import EngineName, resolve
 from segtrack.experiments.histories import has_chains
-from segtrack.geometry.mass import GRAVITY
+from segtrack.geometry import GRAVITY
 from segtrack.robot import Robot
 from segtrack.terrain import Plane
-from segtrack.world import World, resolve
+from segtrack.world import World
 
 SLIDING = 0.005
 """A braked vehicle that is faster than this down the slope slides [m/s]."""

@@ -6,14 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from segtrack.description import VehicleDescription
-from segtrack.description.belt_path import PathSpec
-from segtrack.description.body import Body
-from segtrack.description.chain.layout import track_design
-from segtrack.description.drive import DriveSpec
-from segtrack.description.grousers import GrouserShape
-from segtrack.description.track import TrackSpec
-from segtrack.engine.drive import UNLIMITED_FORCE
+from segtrack.description import Body, DriveSpec, GrouserShape, PathSpec, TrackSpec, VehicleDescription
+from segtrack.description.chain import track_design
+from segtrack.engine import UNLIMITED_FORCE
 from segtrack.errors import InvalidValueError, Phrase, finite
 from segtrack.robot import Robot
 

@@ -8,3 +8,7 @@ ground and soil do to it, `broadphase` what a contact remembers, `tread` what of
 `parent_frames` the links that carry belts, as parts of one rigid vehicle. `relief` lays out the heights
 of terrain, and `height_scan` samples them.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -33,8 +33,7 @@ from segtrack.ground.broadphase import NONE
 from segtrack.ground.contact_laws import friction_cut, friction_square
 from segtrack.ground.contact_loads import LANES, SUMS, VehicleLoads, add_in_lane, add_sums, taken
 from segtrack.ground.implicit_laws import contact_mass
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
+from segtrack.kernels import Vector, compiled, cross, dot, inlined, row, scaled, sum_of, without_share
 
 LEVER, ALONG_BELT, NORMAL, ACROSS = 0, 3, 6, 9
 """First rows of a block: place from the link's centre [m]; velocity per belt speed [-]; normal, out of what

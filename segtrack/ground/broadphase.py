@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.pack import RIGID, Ground
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.vectors import Vector
+from segtrack.kernels import Vector, compiled, inlined
 
 MAX_SOLIDS_PER_POINT = 3
 """Solids that one point touches at a time, as in a corner; a further one does not act."""

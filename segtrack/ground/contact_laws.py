@@ -23,10 +23,8 @@ import math
 from typing import NamedTuple
 
 from segtrack.errors import InvalidValueError, finite
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.functions import exponential, power
-from segtrack.kernels.vectors import Vector, dot, scaled, sum_of, without_share
-from segtrack.terrain.soil import SoilConstants
+from segtrack.kernels import Vector, compiled, dot, exponential, inlined, power, scaled, sum_of, without_share
+from segtrack.terrain import SoilConstants
 
 
 def check(of: object, name: str, holds: bool, expected: str) -> None:

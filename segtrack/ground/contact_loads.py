@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from segtrack.ground.broadphase import NONE
 from segtrack.ground.implicit_laws import Symmetric
-from segtrack.kernels.compiling import compiled
-from segtrack.kernels.vectors import Vector, cross, dot
+from segtrack.kernels import Vector, compiled, cross, dot
 
 LINK_MASS, BELT_MASS = 21, 7
 """Numbers of what contacts add to a link's mass, and to a belt's: its coupling with the link's velocity (3)

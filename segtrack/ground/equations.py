@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.contact_loads import VehicleLoads
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.vectors import Vector, cross, row, sum_of
+from segtrack.kernels import Vector, compiled, cross, inlined, row, sum_of
 
 ROOT = 6
 """Unknowns of the root."""

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.relief import BOX, CYLINDER, Relief
-from segtrack.kernels.compiling import compiled, entry
-from segtrack.kernels.tuples import Packed, item
-from segtrack.terrain.columns import ON_FACE, UPRIGHT_PART
+from segtrack.kernels import Packed, compiled, entry, item
+from segtrack.terrain import ON_FACE, UPRIGHT_PART
 
 _TOGETHER = 8
 """Neighbouring points for which what is near is listed once: those of a height scan's cell."""

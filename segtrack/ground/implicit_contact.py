@@ -27,9 +27,8 @@ from segtrack.ground.contact_laws import (
 from segtrack.ground.implicit_laws import friction_load, normal_load, rebound_speed
 from segtrack.ground.pack import RIGID, Ground
 from segtrack.ground.point_contact import penetration_depth_grid, soil_between, soil_row, stands_for_floor
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.vectors import Vector, cross, dot, row, scaled, sum_of, without_share
-from segtrack.terrain.soil import SoilConstants
+from segtrack.kernels import Vector, compiled, cross, dot, inlined, row, scaled, sum_of, without_share
+from segtrack.terrain import SoilConstants
 
 _FACING = 0.97
 """Cosine between a part's direction inwards and the normal of a face that it lies on, at least [-].

@@ -21,8 +21,7 @@ speed after the impact at the end of the step in which it begins, and no frictio
 from __future__ import annotations
 
 from segtrack.ground.contact_laws import ContactParameters, advance_shear, holding_force
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.vectors import Vector
+from segtrack.kernels import Vector, compiled, inlined
 
 Symmetric = tuple[float, float, float, float, float, float]
 """A symmetric matrix (3, 3): xx, yy, zz, xy, yz, zx."""

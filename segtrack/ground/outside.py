@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.parent_frames import CompositeBody, LinkMasses
-from segtrack.kernels.compiling import entry
-from segtrack.kernels.vectors import Vector, cross, dot, offset, write_rotation
+from segtrack.kernels import Vector, cross, dot, entry, offset, write_rotation
 
 
 class OutsideMemory(NamedTuple):

@@ -13,12 +13,20 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.errors import InvalidValueError, Phrase
+from segtrack.geometry import Box, Cylinder, Hull
 from segtrack.ground.seams import Convex, find_seams
-from segtrack.kernels.rounding import rounded
-from segtrack.kernels.vectors import write_rotation
-from segtrack.terrain import Heightfield, Terrain
-from segtrack.terrain.soil import Soil, SoilConstants
-from segtrack.terrain.solids import Box, Cylinder, HalfSpace, HeightGrid, Hull, Prism, Solid, TriangleMesh
+from segtrack.kernels import rounded, write_rotation
+from segtrack.terrain import (
+    HalfSpace,
+    Heightfield,
+    HeightGrid,
+    Prism,
+    Soil,
+    SoilConstants,
+    Solid,
+    Terrain,
+    TriangleMesh,
+)
 
 SIDES = 128
 """Flat pieces of which a cylinder's mantle consists; their corners lie on the true circle."""

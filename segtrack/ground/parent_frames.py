@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.kernels.compiling import compiled, entry
-from segtrack.kernels.vectors import Vector, arm, cross, offset, row, sum_of, write_rotation
+from segtrack.kernels import Vector, arm, compiled, cross, entry, offset, row, sum_of, write_rotation
 
 
 class ParentFrames(NamedTuple):

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, ContactHistory, find_slot
 from segtrack.ground.contact_laws import ContactParameters, rigid_friction, soil_pressure, soil_shear
 from segtrack.ground.pack import RIGID, Ground
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.vectors import Vector, dot, row, sum_of, without_share
-from segtrack.terrain.soil import SoilConstants
+from segtrack.kernels import Vector, compiled, dot, inlined, row, sum_of, without_share
+from segtrack.terrain import SoilConstants
 
 Corners = tuple[tuple[int, int, int], Vector]
 """Three points of a grid by their place in `Ground.heights`, and their shares of a place between them."""

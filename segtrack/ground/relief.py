@@ -14,17 +14,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.terrain import Heightfield, Mesh, Terrain
-from segtrack.terrain.columns import ON_FACE, HalfSpaces, RoundColumn, column_of
-from segtrack.terrain.solids import (
-    Box,
+from segtrack.geometry import Box, Cylinder, Hull
+from segtrack.terrain import (
+    ON_FACE,
     ConvexSolid,
-    Cylinder,
     HalfSpace,
+    HalfSpaces,
+    Heightfield,
     HeightGrid,
-    Hull,
+    Mesh,
     Prism,
+    RoundColumn,
+    Terrain,
     TriangleMesh,
+    column_of,
 )
 
 BOX, POLYHEDRON, CYLINDER = 0, 1, 2

@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from segtrack.kernels.compiling import compiled
-from segtrack.kernels.vectors import cross, dot
-from segtrack.terrain.solids import HeightGrid
+from segtrack.kernels import compiled, cross, dot
+from segtrack.terrain import HeightGrid
 
 _BESIDE = 1e-3
 """Distance beyond an edge at which it is seen whether a face runs on [m]."""

@@ -19,13 +19,13 @@ import lazy_loader
 
 from segtrack.errors import UntestedVersionError
 
-TESTED_NUMBA = ">=0.62,<0.69"
+_TESTED = ">=0.62,<0.69"
 """Versions of numba with which all tests were run: those of pyproject.toml."""
 
 _installed = version("numba")
 if not (0, 62) <= tuple(map(int, _installed.split(".")[:2])) < (0, 69) and not os.environ.get(
     "SEGTRACK_ANY_NUMBA"
 ):
-    raise UntestedVersionError("numba", _installed, TESTED_NUMBA, "SEGTRACK_ANY_NUMBA")
+    raise UntestedVersionError("numba", _installed, _TESTED, "SEGTRACK_ANY_NUMBA")
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -134,3 +134,12 @@ def watch() -> None:
     if not _watches:
         _watches.append(_Watch())
         event.register("numba:compile", _watches[0])
+
+
+@contextmanager
+def count_compiled() -> Iterator[Callable[[], int]]:
+    """Count the kernels that are compiled within the block; the function it gives returns how many so far."""
+    with event.install_recorder("numba:compile") as recorder:
+        yield lambda: sum(
+            one.is_start and hasattr(one.data["dispatcher"], "callees") for _, one in recorder.buffer
+        )

@@ -16,6 +16,6 @@ Data flows one way, and each stage is a type:
 """
 
 from segtrack.logs.log import Channel, Log
-from segtrack.robot.motion import QUANTITIES, Motion, Quantity, Signal, quantity_of
+from segtrack.robot import QUANTITIES, Motion, Quantity, Signal, quantity_of
 
 __all__ = ["QUANTITIES", "Channel", "Log", "Motion", "Quantity", "Signal", "quantity_of"]

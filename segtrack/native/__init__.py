@@ -5,6 +5,6 @@ room for N vehicles of one kind side by side; constants are shared. Vehicles tou
 ground, and not each other.
 """
 
-from segtrack.native.engine import NativeEngine
+import lazy_loader
 
-__all__ = ["NativeEngine"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.engine.drive import follow_command as _follow_command
-from segtrack.engine.drive import force_at as _force_at
-from segtrack.engine.drive import next_pedal_target as _next_pedal_target
-from segtrack.engine.drive import next_target as _next_target
-from segtrack.kernels.compiling import compiled
-from segtrack.kernels.functions import exponential
+from segtrack.engine import follow_command as _follow_command
+from segtrack.engine import force_at as _force_at
+from segtrack.engine import next_pedal_target as _next_pedal_target
+from segtrack.engine import next_target as _next_target
+from segtrack.kernels import compiled, exponential
 from segtrack.native.tree import VehicleState
 
 follow_command, force_at = compiled(_follow_command), compiled(_force_at)

@@ -8,13 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt import BeltDesign
-from segtrack.description import VehicleDescription
-from segtrack.description.compliant_layout import belt_designs
-from segtrack.description.placement import Links, vehicle_links
-from segtrack.geometry.mass import MassProperties, rotated, rotations_of
-from segtrack.kernels.rounding import rounded
-from segtrack.kernels.vectors import cross
+from segtrack.compliant import BeltDesign
+from segtrack.description import Links, VehicleDescription, belt_designs, vehicle_links
+from segtrack.geometry import MassProperties, rotated, rotations_of
+from segtrack.kernels import cross, rounded
 from segtrack.native.joint_arrays import OFFSET, RATIO
 from segtrack.native.layout import vehicle_arrays
 from segtrack.native.tree import VehicleState

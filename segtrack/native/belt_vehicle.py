@@ -9,17 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt import check_ground
-from segtrack.compliant.candidates import Candidates, Room, room_of
-from segtrack.compliant.edge_contact import REPORT
-from segtrack.compliant.memory import BeltMemory, allocate_belt_memory, copy_memory, forget_all
-from segtrack.compliant.reading import GrouserReading
+from segtrack.compliant import (
+    REPORT,
+    BeltMemory,
+    Candidates,
+    GrouserReading,
+    Room,
+    allocate_belt_memory,
+    check_ground,
+    copy_memory,
+    forget_all,
+    room_of,
+)
 from segtrack.description import VehicleDescription
-from segtrack.ground.active_contacts import allocate_contacts
-from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, ContactHistory
-from segtrack.ground.pack import Ground
-from segtrack.kernels.tuples import Packed, overwrite
-from segtrack.kernels.vectors import Vector
+from segtrack.ground import MAX_EDGES, MAX_SOLIDS_PER_POINT, ContactHistory, Ground, allocate_contacts
+from segtrack.kernels import Packed, Vector, overwrite
 from segtrack.native.belt_kind import BeltKind
 from segtrack.native.kinematics import set_velocity
 from segtrack.native.layout import outer_points

@@ -23,24 +23,34 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.shoe_dynamics import write_frame
-from segtrack.chain.track_step import (
+from segtrack.chain import (
     TrackArrays,
     check_integrity,
     drift_track,
     find_track_candidates,
     hold_contacts,
     load_track,
+    write_frame,
 )
-from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates
-from segtrack.engine.models import ABSURD_SPEED
-from segtrack.ground.active_contacts import room_for_contacts
-from segtrack.ground.broadphase import ContactHistory
-from segtrack.ground.contact_loads import clear_loads
-from segtrack.ground.pack import Ground
-from segtrack.kernels.compiling import compiled, entry, inlined
-from segtrack.kernels.tuples import Packed, item
-from segtrack.kernels.vectors import Vector, add, arm, axis, cross, dot, offset, row, sum_of
+from segtrack.compliant import AHEAD, MARGIN, Candidates
+from segtrack.engine import ABSURD_SPEED
+from segtrack.ground import ContactHistory, Ground, clear_loads, room_for_contacts
+from segtrack.kernels import (
+    Packed,
+    Vector,
+    add,
+    arm,
+    axis,
+    compiled,
+    cross,
+    dot,
+    entry,
+    inlined,
+    item,
+    offset,
+    row,
+    sum_of,
+)
 from segtrack.native.aim import aim_drive
 from segtrack.native.contact_solution import solve_step
 from segtrack.native.dynamics import add_force_at

@@ -9,22 +9,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.advance import check_track, tension_tracks, warn
-from segtrack.chain.contact_rows import sub_steps_held
-from segtrack.chain.readings import ChainPose, ChainReading
-from segtrack.chain.shoe_state import kinetic_energy
-from segtrack.chain.track import TrackChain, TrackSnapshot
-from segtrack.description import VehicleDescription
-from segtrack.description.chain.layout import track_design, weight_on_chains
-from segtrack.description.placement import vehicle_links
+from segtrack.chain import (
+    ChainPose,
+    ChainReading,
+    TrackChain,
+    TrackSnapshot,
+    check_track,
+    kinetic_energy,
+    sub_steps_held,
+    tension_tracks,
+    warn,
+)
+from segtrack.description import VehicleDescription, vehicle_links
+from segtrack.description.chain import track_design, weight_on_chains
 from segtrack.engine import Bodies
-from segtrack.ground.broadphase import ContactHistory
-from segtrack.ground.pack import Ground
-from segtrack.ground.parent_frames import ParentFrames
-from segtrack.kernels.functions import exponential, power
-from segtrack.kernels.rounding import rounded
-from segtrack.kernels.tuples import Packed, overwrite
-from segtrack.kernels.vectors import Vector
+from segtrack.ground import ContactHistory, Ground, ParentFrames
+from segtrack.kernels import Packed, Vector, exponential, overwrite, power, rounded
 from segtrack.native.chain_step import ChainVehicleArrays, advance_chains
 from segtrack.native.kinematics import set_velocity
 from segtrack.native.layout import (

@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.active_contacts import PASSES, TOLERANCE, add_contact_loads, excess_of
-from segtrack.ground.contact_loads import begin_loads
-from segtrack.ground.equations import ROOT, expected_change
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.vectors import Vector, cross, offset, row, scaled, sum_of
+from segtrack.ground import (
+    PASSES,
+    ROOT,
+    TOLERANCE,
+    add_contact_loads,
+    begin_loads,
+    excess_of,
+    expected_change,
+)
+from segtrack.kernels import Vector, compiled, cross, inlined, offset, row, scaled, sum_of
 from segtrack.native.dynamics import gather_equations
 from segtrack.native.joint_loads import add_joint_loads, aim_servos
 from segtrack.native.kinematics import write

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from segtrack.engine.divergence import what_diverged
+from segtrack.engine import what_diverged
 from segtrack.native.tree import VehicleState
 
 

@@ -7,16 +7,8 @@ is what forces, and velocities of the step's beginning, do in the step. See docs
 
 from __future__ import annotations
 
-from segtrack.ground.equations import (
-    ROOT,
-    add_column,
-    add_to_root,
-    clear_equations,
-    times_link,
-    write_contact_masses,
-)
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.vectors import Vector, add, axis, cross, dot, offset, row, scaled, sum_of
+from segtrack.ground import ROOT, add_column, add_to_root, clear_equations, times_link, write_contact_masses
+from segtrack.kernels import Vector, add, axis, compiled, cross, dot, inlined, offset, row, scaled, sum_of
 from segtrack.native.tree import PRISMATIC, TreeArrays, TreeWork, VehicleState
 
 

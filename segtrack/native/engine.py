@@ -11,14 +11,11 @@ from typing import Any
 import numpy as np
 
 from segtrack.description import VehicleDescription
-from segtrack.engine import Engine
-from segtrack.engine.drive import check_drives
-from segtrack.engine.track_models import find_track_model
+from segtrack.engine import Engine, check_drives, find_track_model
 from segtrack.errors import InvalidValueError, Phrase, finite, known_name
-from segtrack.geometry.mass import GRAVITY
-from segtrack.ground.pack import Ground, pack_ground
-from segtrack.kernels.functions import exponential
-from segtrack.kernels.vectors import Vector
+from segtrack.geometry import GRAVITY
+from segtrack.ground import Ground, pack_ground
+from segtrack.kernels import Vector, exponential
 from segtrack.native.vehicle import NativeVehicle
 from segtrack.terrain import Terrain
 

@@ -8,23 +8,30 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.candidates import AHEAD, MARGIN, Candidates, list_part
-from segtrack.compliant.edge_contact import PartMotion, add_edges, horizon_of, report_contact
-from segtrack.ground.broadphase import (
+from segtrack.compliant import (
+    AHEAD,
+    MARGIN,
+    Candidates,
+    PartMotion,
+    add_edges,
+    horizon_of,
+    list_part,
+    report_contact,
+)
+from segtrack.ground import (
+    LANES,
     MAX_EDGES,
     MAX_SOLIDS_PER_POINT,
     NONE,
     ContactHistory,
+    ContactParameters,
+    Ground,
     box_in_world,
     forget_contacts,
     forget_edges,
+    point_load,
 )
-from segtrack.ground.contact_laws import ContactParameters
-from segtrack.ground.contact_loads import LANES
-from segtrack.ground.implicit_contact import point_load
-from segtrack.ground.pack import Ground
-from segtrack.kernels.compiling import compiled, inlined
-from segtrack.kernels.vectors import Vector, arm, axis, cross, dot, row, sum_of
+from segtrack.kernels import Vector, arm, axis, compiled, cross, dot, inlined, row, sum_of
 from segtrack.native.tree import TreeArrays, TreeWork
 
 MAX_HULL_EDGES = 60

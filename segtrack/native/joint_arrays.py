@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.joints.design import SERVO_RATE, JointDesign
-from segtrack.description.joints.inertia import joint_inertias
-from segtrack.description.placement import Links
-from segtrack.description.vehicle import VehicleDescription
+from segtrack.description import Links, VehicleDescription
+from segtrack.description.joints import SERVO_RATE, JointDesign, joint_inertias
 
 NO_SERVO, STIFF_SERVO, GIVING_SERVO = 0.0, 1.0, 2.0
 """Kinds of servos: none, one as stiff as its force allows, one with gains like a spring and a damper."""

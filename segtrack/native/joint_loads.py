@@ -16,8 +16,8 @@ the step in it (`solve`).
 
 from __future__ import annotations
 
-from segtrack.ground.equations import ROOT, Equations, entry_of
-from segtrack.kernels.compiling import compiled, inlined
+from segtrack.ground import ROOT, Equations, entry_of
+from segtrack.kernels import compiled, inlined
 from segtrack.native.joint_arrays import (
     DAMPER,
     DAMPING,

@@ -7,10 +7,21 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.equations import ROOT, change_at_limit
-from segtrack.kernels.compiling import compiled, entry, inlined
-from segtrack.kernels.functions import cosine_sine
-from segtrack.kernels.vectors import Vector, arm, cross, offset, row, scaled, sum_of, write_rotation
+from segtrack.ground import ROOT, change_at_limit
+from segtrack.kernels import (
+    Vector,
+    arm,
+    compiled,
+    cosine_sine,
+    cross,
+    entry,
+    inlined,
+    offset,
+    row,
+    scaled,
+    sum_of,
+    write_rotation,
+)
 from segtrack.native.joint_arrays import CARRIES
 from segtrack.native.tree import (
     PRISMATIC,

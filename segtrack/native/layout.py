@@ -9,17 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
-from segtrack.chain.design import TrackDesign
-from segtrack.compliant.belt import BeltDesign, pack_belts
-from segtrack.description.chain.layout import check_links, check_sides
-from segtrack.description.compliant_layout import DAMPING_RATIO, REST_DEPTH
-from segtrack.description.frames import Frame
-from segtrack.description.placement import Links
-from segtrack.description.vehicle import VehicleDescription
+from segtrack.chain import TrackDesign
+from segtrack.compliant import BeltDesign, pack_belts
+from segtrack.description import DAMPING_RATIO, REST_DEPTH, Frame, Links, VehicleDescription
+from segtrack.description.chain import check_links, check_sides
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.geometry.mass import GRAVITY
-from segtrack.ground.contact_laws import contact_parameters
-from segtrack.kernels.rounding import rounded
+from segtrack.geometry import GRAVITY
+from segtrack.ground import contact_parameters
+from segtrack.kernels import rounded
 from segtrack.native.chain_step import ParentMounts
 from segtrack.native.hull import HullArrays
 from segtrack.native.joint_arrays import joint_arrays

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from segtrack.compliant.reading import GrouserReading
-from segtrack.description.joints.design import JointDesign
-from segtrack.description.vehicle import FlipperSpec, MountedTrack
+from segtrack.compliant import GrouserReading
+from segtrack.description import FlipperSpec, MountedTrack
+from segtrack.description.joints import JointDesign
 from segtrack.engine import (
     BeltState,
     FlipperModel,
@@ -19,8 +19,7 @@ from segtrack.engine import (
 )
 
 if TYPE_CHECKING:
-    from segtrack.chain.design import TrackDesign
-    from segtrack.chain.readings import ChainPose, ChainReading
+    from segtrack.chain import ChainPose, ChainReading, TrackDesign
     from segtrack.native.belt_vehicle import BeltVehicle
     from segtrack.native.chain_vehicle import ChainVehicle
     from segtrack.native.vehicle import NativeVehicle

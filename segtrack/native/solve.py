@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from segtrack.ground.equations import (
+from segtrack.ground import (
     FREE,
     HELD,
     ROOT,
@@ -13,7 +13,7 @@ from segtrack.ground.equations import (
     needed_force,
     solve_free,
 )
-from segtrack.kernels.compiling import compiled, inlined
+from segtrack.kernels import compiled, inlined
 from segtrack.native.joint_arrays import FRICTION, KIND, RATE, RATIO, STIFF_SERVO
 from segtrack.native.joint_loads import touch_buffer
 from segtrack.native.tree import TreeArrays, TreeWork, VehicleState

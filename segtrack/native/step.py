@@ -20,23 +20,19 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt_contact import add_belt_contacts
-from segtrack.compliant.candidates import (
+from segtrack.compliant import (
     AHEAD,
     MARGIN,
+    BeltMemory,
     Candidates,
+    add_belt_contacts,
     count_section_contacts,
     find_section_candidates,
+    take_places,
 )
-from segtrack.compliant.memory import BeltMemory, take_places
-from segtrack.engine.models import ABSURD_SPEED
-from segtrack.ground.active_contacts import room_for_contacts
-from segtrack.ground.broadphase import MAX_EDGES, ContactHistory
-from segtrack.ground.contact_loads import clear_loads
-from segtrack.ground.pack import Ground
-from segtrack.kernels.compiling import compiled, entry, inlined
-from segtrack.kernels.tuples import Packed, item
-from segtrack.kernels.vectors import Vector, axis, row
+from segtrack.engine import ABSURD_SPEED
+from segtrack.ground import MAX_EDGES, ContactHistory, Ground, clear_loads, room_for_contacts
+from segtrack.kernels import Packed, Vector, axis, compiled, entry, inlined, item, row
 from segtrack.native.aim import aim_drive
 from segtrack.native.contact_solution import solve_step
 from segtrack.native.dynamics import add_force_at

@@ -8,13 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.candidates import Candidates
-from segtrack.compliant.memory import BeltMemory
-from segtrack.ground.active_contacts import Contacts, allocate_contacts
-from segtrack.ground.broadphase import ContactHistory
-from segtrack.ground.contact_loads import VehicleLoads, allocate_loads
-from segtrack.ground.equations import ROOT, Equations, allocate_equations
-from segtrack.kernels.compiling import compiled
+from segtrack.compliant import BeltMemory, Candidates
+from segtrack.ground import (
+    ROOT,
+    ContactHistory,
+    Contacts,
+    Equations,
+    VehicleLoads,
+    allocate_contacts,
+    allocate_equations,
+    allocate_loads,
+)
+from segtrack.kernels import compiled
 from segtrack.native.joint_arrays import JointArrays
 
 REVOLUTE, PRISMATIC = 0, 1

@@ -10,20 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.candidates import Candidates, Room, allocate_candidates, room_of
-from segtrack.description import VehicleDescription
-from segtrack.description.frames import Frame
-from segtrack.description.joints.design import JointTree
-from segtrack.engine import ActuatorState, Bodies, FrameMotion, VehicleModel
-from segtrack.engine.models import ABSURD_SPEED
+from segtrack.compliant import Candidates, Room, allocate_candidates, room_of
+from segtrack.description import Frame, VehicleDescription
+from segtrack.description.joints import JointTree
+from segtrack.engine import ABSURD_SPEED, ActuatorState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import DivergedError
-from segtrack.geometry.mass import quaternion_of
-from segtrack.ground.active_contacts import allocate_contacts
-from segtrack.ground.broadphase import allocate_contact_history
-from segtrack.ground.equations import ROOT
-from segtrack.ground.pack import Ground, pack_ground
-from segtrack.kernels.tuples import Packed
-from segtrack.kernels.vectors import Vector
+from segtrack.geometry import quaternion_of
+from segtrack.ground import ROOT, Ground, allocate_contact_history, allocate_contacts, pack_ground
+from segtrack.kernels import Packed, Vector
 from segtrack.native.divergence import what_diverged_natively
 from segtrack.native.hull import HULL_PARTS, HullArrays
 from segtrack.native.joint_arrays import OFFSET, RATIO

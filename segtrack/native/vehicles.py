@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt import BeltArrays
-from segtrack.compliant.candidates import Candidates
-from segtrack.compliant.memory import BeltMemory
-from segtrack.ground.broadphase import ContactHistory
-from segtrack.kernels.compiling import compiled
+from segtrack.compliant import BeltArrays, BeltMemory, Candidates
+from segtrack.ground import ContactHistory
+from segtrack.kernels import compiled
 from segtrack.native.hull import HullArrays
 from segtrack.native.tree import TreeArrays, TreeWork, VehicleState, tree_view
 

@@ -11,7 +11,6 @@
 | `replay` | simulating it again, for comparison, films and tables |
 """
 
-from segtrack.recording.session import DriveSession
-from segtrack.recording.setup import TICK, TIME_STEPS, Command, DriveSetup
+import lazy_loader
 
-__all__ = ["TICK", "TIME_STEPS", "Command", "DriveSession", "DriveSetup"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

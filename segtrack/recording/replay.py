@@ -58,7 +58,9 @@ class CheckResult:
         }
 
 
-def check(recording: Recording, on_state: Callable[[float], object] = lambda time: None) -> CheckResult:
+def check_recording(
+    recording: Recording, on_state: Callable[[float], object] = lambda time: None
+) -> CheckResult:
     """Simulate the inputs of a recording again, and compare all states to the bit.
 
     Args:
@@ -101,7 +103,7 @@ def _simulated(recording: Recording) -> Iterator[tuple[int, NDArray[np.float64]]
             yield tick, np.concatenate(recording.stored(session.pose().flat(), session.readings()))
 
 
-def film(
+def film_recording(
     recording: Recording, path: Path, on_frame: Callable[[float], object] = lambda time: None, **options: Any
 ) -> None:
     """Film a recorded drive from its poses, without a simulation.
@@ -123,7 +125,7 @@ def film(
             on_frame(time)
 
 
-def columns(recording: Recording) -> tuple[tuple[str, ...], Iterator[Sequence[object]]]:
+def recording_columns(recording: Recording) -> tuple[tuple[str, ...], Iterator[Sequence[object]]]:
     """Return a recorded drive as a table: names of its columns, and a row for each state.
 
     Time, the frames of all links and the travels of all belts, the commands that are held from then on, and

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from segtrack.courses import load_course
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.errors import MissingPackageError, NotReadyError, UnknownNameError
-from segtrack.experiments.variants import with_body
+from segtrack.experiments import with_body
 from segtrack.recording.setup import TICK, Command, DriveSetup, VehicleFiles
 from segtrack.rendering import VehiclePose, read_pose
 from segtrack.world import World

@@ -8,25 +8,6 @@ gives terrain as triangles, `raster` draws them, `shading` colours them, `camera
 writes them to a file.
 """
 
-from segtrack.rendering.camera import SIZE, Camera, FreeBody, PosedVehicle, View, free_body
-from segtrack.rendering.film import FRAME_RATE, Film, film_writer
-from segtrack.rendering.look import VehicleLook, VehiclePose, VisiblePart, part_points
-from segtrack.rendering.vehicle import look_of, read_pose
+import lazy_loader
 
-__all__ = [
-    "FRAME_RATE",
-    "SIZE",
-    "Camera",
-    "Film",
-    "FreeBody",
-    "PosedVehicle",
-    "VehicleLook",
-    "VehiclePose",
-    "View",
-    "VisiblePart",
-    "film_writer",
-    "free_body",
-    "look_of",
-    "part_points",
-    "read_pose",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

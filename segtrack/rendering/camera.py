@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy.spatial.transform import Rotation
 
-from segtrack.description.frames import Frame
+from segtrack.description import Frame
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.files import replacing
-from segtrack.geometry.mass import rotation_of
+from segtrack.geometry import rotation_of
 from segtrack.rendering.look import VehicleLook, VehiclePose
 from segtrack.rendering.mesh import COLOURS, ColouredMesh, ground_mesh, join
 from segtrack.rendering.raster import (

@@ -18,8 +18,7 @@ from PIL import Image, ImageDraw, ImageFont
 from segtrack.errors import FileAccessError, InvalidValueError, finite
 from segtrack.files import check_writable
 from segtrack.rendering.camera import SIZE, Camera, FreeBody, PosedVehicle, View
-from segtrack.robot import Robot
-from segtrack.robot.state import attitude_of
+from segtrack.robot import Robot, attitude_of
 from segtrack.terrain import Terrain
 
 FRAME_RATE = 25.0

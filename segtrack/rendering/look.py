@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from segtrack.description.frames import Frame
-from segtrack.geometry.mass import rotation_about_y
-from segtrack.geometry.path import Arc, BeltPath, Line
+from segtrack.description import Frame
+from segtrack.geometry import Arc, BeltPath, Line, rotation_about_y
 from segtrack.rendering.mesh import ColouredMesh, join, repeat_points
 
 _POSE = 7

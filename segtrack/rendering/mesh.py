@@ -12,20 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from segtrack.description.grousers import mesh_triangles
-from segtrack.terrain import Terrain
-from segtrack.terrain.solids import (
-    FLOOR_DEPTH,
-    FLOOR_REACH,
-    UPRIGHT,
-    Box,
-    Cylinder,
-    HalfSpace,
-    HeightGrid,
-    Hull,
-    Prism,
-    Solid,
-)
+from segtrack.description import mesh_triangles
+from segtrack.geometry import UPRIGHT, Box, Cylinder, Hull
+from segtrack.terrain import FLOOR_DEPTH, FLOOR_REACH, HalfSpace, HeightGrid, Prism, Solid, Terrain
 
 Colour = tuple[float, float, float]
 """Red, green and blue, 0 to 255."""

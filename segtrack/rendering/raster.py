@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.kernels.compiling import compiled, entry
-from segtrack.kernels.vectors import cross, dot, offset, row
+from segtrack.kernels import compiled, cross, dot, entry, offset, row
 
 EMPTY = np.iinfo(np.int32).max
 """Face of a pixel that shows none."""

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.kernels.compiling import compiled, entry
-from segtrack.kernels.vectors import dot, row
+from segtrack.kernels import compiled, dot, entry, row
 from segtrack.rendering.raster import EMPTY, Buffer, Projection, Work, allocate_buffer, clear, draw_triangles
 
 _DARK_SQUARE = 0.94

@@ -11,13 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from segtrack.description.frames import Frame, read_vector
-from segtrack.description.mesh_files import mesh_file
-from segtrack.description.track import TrackSpec
-from segtrack.engine.track_models import Drawing, find_track_model
-from segtrack.geometry import solids as geometry
-from segtrack.geometry.mass import quaternion_of
-from segtrack.geometry.path import Arc, inner_outline, outer_outline
+from segtrack.description import Frame, TrackSpec, mesh_file, read_vector
+from segtrack.engine import Drawing, find_track_model
+from segtrack.geometry import Arc, Cylinder, Placed, inner_outline, outer_outline, prism, quaternion_of
 from segtrack.rendering.look import (
     OnBelt,
     OnBodies,
@@ -41,11 +37,10 @@ from segtrack.rendering.mesh import (
     ring,
     wheel,
 )
-from segtrack.robot import Robot
-from segtrack.robot.track import Track
+from segtrack.robot import Robot, Track
 
 if TYPE_CHECKING:
-    from segtrack.chain.design import TrackDesign
+    from segtrack.chain import TrackDesign
 
 
 def urdf_meshes(file: Path) -> Iterator[tuple[str, ColouredMesh]]:
@@ -85,7 +80,7 @@ def _urdf_shape(shape: ElementTree.Element, folder: Path, colour: Colour) -> Col
         case "sphere":
             radius = float(shape.get("radius", "0"))
             return ball(radius, colour)
-    size = geometry.Cylinder(float(shape.get("radius", "0")), float(shape.get("length", "0")))
+    size = Cylinder(float(shape.get("radius", "0")), float(shape.get("length", "0")))
     return of_solid(size, colour).moved(upright, (0.0, 0.0, 0.0))
 
 
@@ -181,11 +176,11 @@ def _aligned_wheels(
     spec: TrackSpec, model: str
 ) -> Iterator[tuple[ColouredMesh, tuple[float, float, float], float]]:
     """Wheels in place of a belt: mesh, centre (3,) [m], and belt travel per angle [m/rad]."""
-    from segtrack.bullet.loader import track_builder
+    from segtrack.bullet import track_builder
 
     for link in track_builder(model).track_links(spec):
         for placed in link.shapes:
-            if isinstance(placed, geometry.Placed):
+            if isinstance(placed, Placed):
                 yield (of_solid(placed.solid, *_WHEEL), (link.x, 0.0, link.z), 1 / link.ratio)
 
 
@@ -205,7 +200,7 @@ def _chain(track: Track, first: int) -> Iterator[VisiblePart]:
         plate = box((tread.length / 2, tread.width / 2, tread.thickness / 2), _colour_of(track, "belt"))
         shoe = [plate.moved(np.eye(3), (tread.x, 0.0, tread.outer - tread.thickness / 2))]
         if (bar := tread.grouser) is not None:
-            solid = geometry.prism(bar.base, bar.top, bar.height, tread.width, 0.0)
+            solid = prism(bar.base, bar.top, bar.height, tread.width, 0.0)
             shoe.append(
                 of_solid(solid, COLOURS["grouser"]).moved(np.eye(3), (tread.x + bar.x, 0.0, tread.outer))
             )

@@ -1,1 +1,5 @@
 """Results as people want them: tables, figures and files, and in `logs` reports of logs."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

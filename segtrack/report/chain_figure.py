@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from segtrack.experiments.climb_result import ClimbResult
-from segtrack.experiments.histories import ChainHistory
+from segtrack.experiments import ChainHistory, ClimbResult
 from segtrack.report.chain_view import chain_polygons, paint_chain, shoe_outlines, tracks_of_one_side
 from segtrack.report.side_view import (
     SEGMENT_COLOURS,
@@ -24,7 +23,7 @@ from segtrack.report.side_view import (
     paint_ground,
     side_view,
 )
-from segtrack.robot.motion import Motion
+from segtrack.robot import Motion
 from segtrack.terrain import Terrain
 
 Array = NDArray[np.float64]

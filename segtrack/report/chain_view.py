@@ -10,11 +10,9 @@ from matplotlib.collections import PolyCollection
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from segtrack.chain.design import TrackDesign
-from segtrack.chain.readings import ChainReading
-from segtrack.description import VehicleDescription
-from segtrack.description.vehicle import MountedTrack
-from segtrack.experiments.histories import ChainHistory
+from segtrack.chain import ChainReading, TrackDesign
+from segtrack.description import MountedTrack, VehicleDescription
+from segtrack.experiments import ChainHistory
 from segtrack.report.side_view import FILL, Polygon, Role
 
 Array = NDArray[np.float64]

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from segtrack.courses import Course, Wall, Zone
 from segtrack.report.side_view import GROUND, GROUND_EDGE, SEGMENT_COLOURS, new_figure
-from segtrack.terrain import StaticBody
-from segtrack.terrain.columns import column_of
+from segtrack.terrain import StaticBody, column_of
 
 _WIDTH = 13.0
 _SAMPLES = 1200

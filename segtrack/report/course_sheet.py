@@ -13,14 +13,21 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from rich.table import Table
 
-from segtrack.description import VehicleDescription
-from segtrack.description.frames import Frame
-from segtrack.envs.episode_world import EpisodeWorld
-from segtrack.envs.setup import TaskSetup
-from segtrack.envs.task import EpisodeCourse
-from segtrack.rendering import Camera, PosedVehicle, View, VisiblePart, look_of, read_pose
-from segtrack.rendering.look import OnLink
-from segtrack.rendering.mesh import ColouredMesh, box, coloured, join
+from segtrack.description import Frame, VehicleDescription
+from segtrack.envs import EpisodeCourse, EpisodeWorld, TaskSetup
+from segtrack.rendering import (
+    Camera,
+    ColouredMesh,
+    OnLink,
+    PosedVehicle,
+    View,
+    VisiblePart,
+    box,
+    coloured,
+    join,
+    look_of,
+    read_pose,
+)
 from segtrack.report.side_view import new_figure
 from segtrack.robot import Robot
 

@@ -11,9 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from segtrack.envs.learning.conditions import NOMINAL
-from segtrack.envs.learning.evaluation_setup import EvaluationSetup
-from segtrack.envs.learning.results import Evaluation, LevelResult
+from segtrack.envs.learning import NOMINAL, Evaluation, EvaluationSetup, LevelResult
 from segtrack.report.side_view import label_axes, new_figure
 
 _MARKERS = "osD^v*"

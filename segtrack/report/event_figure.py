@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from segtrack.events.event_result import UNDECIDED, EventResult
-from segtrack.events.limits import LIMITS
-from segtrack.events.search import UNITS, Found, SearchTrial, UpwardSearch
-from segtrack.geometry.mass import GRAVITY
+from segtrack.events import LIMITS, UNDECIDED, UNITS, EventResult, Found, SearchTrial, UpwardSearch
+from segtrack.geometry import GRAVITY
 from segtrack.report.chain_figure import pose_at_sample
 from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure, paint, paint_ground, side_view
 

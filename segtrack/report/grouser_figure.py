@@ -12,14 +12,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from segtrack.compliant.reading import GrouserReading
-from segtrack.description.frames import Frame
-from segtrack.description.placement import place_tracks
-from segtrack.description.vehicle import MountedTrack
-from segtrack.experiments.climb import SETTLE
-from segtrack.experiments.climb_result import ClimbResult
-from segtrack.experiments.histories import GrouserHistory
-from segtrack.geometry.path import normal_of, tangent_of
+from segtrack.compliant import GrouserReading
+from segtrack.description import Frame, MountedTrack, place_tracks
+from segtrack.experiments import SETTLE, ClimbResult, GrouserHistory
+from segtrack.geometry import normal_of, tangent_of
 from segtrack.report.chain_figure import pose_at_sample
 from segtrack.report.chain_view import tracks_of_one_side
 from segtrack.report.side_view import colour_of, label_axes, new_figure, paint, paint_ground, side_view

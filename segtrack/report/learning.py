@@ -9,11 +9,16 @@ from matplotlib import colormaps
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from segtrack.envs.learning.batch_benchmark import TaskSpeeds
-from segtrack.envs.learning.benchmark import Speed
-from segtrack.envs.learning.curve import COLUMNS, LearningCurve, level_column, success_column
-from segtrack.envs.learning.training import TrainingResult
-from segtrack.envs.tasks import TASKS
+from segtrack.envs import TASKS
+from segtrack.envs.learning import (
+    COLUMNS,
+    LearningCurve,
+    Speed,
+    TaskSpeeds,
+    TrainingResult,
+    level_column,
+    success_column,
+)
 from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
 
 

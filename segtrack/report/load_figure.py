@@ -14,10 +14,8 @@ from matplotlib.patches import FancyArrowPatch
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from segtrack.chain.design import TrackDesign
-from segtrack.chain.readings import ChainReading
-from segtrack.events import EventInstant, EventResult
-from segtrack.events.histories import END
+from segtrack.chain import ChainReading, TrackDesign
+from segtrack.events import END, EventInstant, EventResult
 from segtrack.report.chain_figure import pose_at_sample
 from segtrack.report.chain_view import chain_polygons, paint_chain, tracks_of_one_side
 from segtrack.report.side_view import (

@@ -16,15 +16,10 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
-from segtrack.description import VehicleDescription
-from segtrack.description.frames import body_shapes
-from segtrack.description.placement import PlacedTrack, place_tracks
-from segtrack.description.track import TrackSpec
-from segtrack.engine.track_models import find_track_model
+from segtrack.description import PlacedTrack, TrackSpec, VehicleDescription, body_shapes, place_tracks
+from segtrack.engine import find_track_model
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.grousers import place_grousers
-from segtrack.geometry.path import inner_outline, outer_outline
-from segtrack.geometry.solids import Placed, turn_and_move
+from segtrack.geometry import Placed, inner_outline, outer_outline, place_grousers, turn_and_move
 from segtrack.terrain import Terrain, profile
 
 Role = Literal["body", "inside", "belt", "flipper inside", "flipper belt", "grouser", "wheel"]
@@ -148,7 +143,7 @@ def _track(track: PlacedTrack, travel: float, model: str) -> list[Polygon]:
     if drawing == "grousers":
         plane += [("grouser", outline) for outline in grouser_outlines(spec, travel)]
     elif drawing == "wheels":
-        from segtrack.bullet.loader import track_builder  # With PyBullet, whose model it is.
+        from segtrack.bullet import track_builder  # With PyBullet, whose model it is.
 
         links = track_builder(model).track_links(spec)
         plane += [("wheel", outline) for link in links for outline in link.outlines]

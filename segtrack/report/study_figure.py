@@ -16,9 +16,7 @@ from rich.table import Table
 from segtrack.events import EventInstant
 from segtrack.report.load_figure import draw_instants
 from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
-from segtrack.study import StudyResult
-from segtrack.study.file import ParameterRange, StudyFile
-from segtrack.study.runs import RunJob
+from segtrack.study import ParameterRange, RunJob, StudyFile, StudyResult
 
 _ROWS = 40
 """Designs that are printed; all are in the files."""

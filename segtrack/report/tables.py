@@ -11,8 +11,8 @@ from rich.table import Table
 
 from segtrack.courses import Course
 from segtrack.description import VehicleDescription
-from segtrack.experiments.climb_result import ClimbResult
-from segtrack.recording.setup import TICK
+from segtrack.experiments import ClimbResult
+from segtrack.recording import TICK
 
 
 def climb_table(result: ClimbResult) -> Table:
@@ -63,8 +63,7 @@ def courses_table(courses: Mapping[str, Course]) -> Table:
 
 
 if TYPE_CHECKING:  # With the extra `station`.
-    from segtrack.recording.recording import Recording
-    from segtrack.recording.replay import CheckResult
+    from segtrack.recording import CheckResult, Recording
 
 _UNITS = {"payload": " kg", "payload_position": " m", "time_step": " s"}
 

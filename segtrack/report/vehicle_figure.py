@@ -13,11 +13,15 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from segtrack.description import VehicleDescription
-from segtrack.description.belt_limits import segments_dip
-from segtrack.description.placement import PlacedTrack, bounding_box, place_tracks
-from segtrack.description.track import TrackSpec
-from segtrack.geometry.path import Arc, inner_outline, normal_of
+from segtrack.description import (
+    PlacedTrack,
+    TrackSpec,
+    VehicleDescription,
+    bounding_box,
+    place_tracks,
+    segments_dip,
+)
+from segtrack.geometry import Arc, inner_outline, normal_of
 from segtrack.report.side_view import (
     FILL,
     Role,

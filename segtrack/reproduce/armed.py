@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from segtrack.description import VehicleDescription
-from segtrack.description.body import Body
-from segtrack.description.joints.spec import JointSpec, ServoSpec
+from segtrack.description import Body, VehicleDescription
+from segtrack.description.joints import JointSpec, ServoSpec
 
 _PARTS = (
     ("yaw", "base", (0.1, 0.0, 0.1), "0 0 1", 1.5, 0.05),

@@ -17,22 +17,21 @@ import numpy as np
 import typer
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.experiments.parallel import Workers
-from segtrack.logs.fit.cases import MotionCase
-from segtrack.logs.fit.estimates import ParameterEstimate
-from segtrack.logs.fit.evaluate import Pool
-from segtrack.logs.fit.fit import fit
-from segtrack.logs.fit.result import Fit
-from segtrack.logs.fit.study import replay_case
-from segtrack.logs.fit.unknowns import Choice, with_parameters
-from segtrack.logs.replay import LoadedTerrain, ReplaySettings, parse_terrain
-from segtrack.logs.replay.path import Shift
-from segtrack.logs.replay.replay import MotionRecorder
-from segtrack.logs.replay.touch import first_touch
-from segtrack.report.outcome import Outcome
+from segtrack.engine import resolve
+from segtrack.experiments import Pool, Workers
+from segtrack.logs.fit import Choice, Fit, MotionCase, ParameterEstimate, fit, replay_case, with_parameters
+from segtrack.logs.replay import (
+    LoadedTerrain,
+    MotionRecorder,
+    ReplaySettings,
+    Shift,
+    first_touch,
+    parse_terrain,
+)
+from segtrack.report import Outcome
 from segtrack.reproduce.registry import Session
-from segtrack.robot.motion import Motion, Signal
-from segtrack.world import World, resolve
+from segtrack.robot import Motion, Signal
+from segtrack.world import World
 
 VEHICLE = "quince"
 HEIGHTS = (0.10, 0.16, 0.22)
@@ -215,7 +214,7 @@ def run(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the fit in the folder.")] = False,
 ) -> Outcome:
     """Simulate the logs and fit them."""
-    from segtrack.report.logs.fit import fit_outcome
+    from segtrack.report.logs import fit_outcome
     from segtrack.reproduce.calibration import run_proof  # Takes the extra `logs`.
 
     session.rename(f"calibration-{logged}-{fitted}")

@@ -12,9 +12,8 @@ from typing import Any
 
 from rich.table import Table
 
-from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.description.load import parse_vehicle
-from segtrack.report.outcome import Outcome
+from segtrack.description import VehicleDescription, load_vehicle, parse_vehicle
+from segtrack.report import Outcome
 from segtrack.reproduce.registry import Rounds, Session, take_turns
 from segtrack.terrain import Plane
 from segtrack.world import World

@@ -13,10 +13,9 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from segtrack.experiments.climb import ClimbProgress, run_climb
-from segtrack.experiments.climb_result import ClimbSetup
+from segtrack.experiments import ClimbProgress, ClimbSetup, run_climb
 from segtrack.rendering import FRAME_RATE, SIZE, Film, View
-from segtrack.report.outcome import Outcome
+from segtrack.report import Outcome
 from segtrack.reproduce.registry import Rounds, Session, runnable, stopwatch, take_turns
 
 CLIMBS: tuple[Mapping[str, Any], ...] = (

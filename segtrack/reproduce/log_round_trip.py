@@ -17,15 +17,14 @@ from rich.markup import escape
 from rich.table import Table
 from scipy.spatial.transform import Rotation
 
-from segtrack.experiments.parallel import run_parallel
-from segtrack.geometry.mass import rpy_of
+from segtrack.experiments import run_parallel
+from segtrack.geometry import rpy_of
+from segtrack.logs import Channel, Log
 from segtrack.logs.clocks import ClockFit, Estimate
-from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping import map_log, parse_mapping
-from segtrack.report.outcome import Outcome
-from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
+from segtrack.report import SEGMENT_COLOURS, Outcome, new_figure
 from segtrack.reproduce.registry import Session
-from segtrack.robot.motion import turned_at
+from segtrack.robot import turned_at
 from segtrack.terrain import Step
 from segtrack.world import World
 

@@ -14,13 +14,13 @@ import typer
 from numpy.typing import NDArray
 from rich.table import Table
 
-from segtrack.description.frames import TrackOffsets
+from segtrack.description import TrackOffsets
 from segtrack.errors import MissingPackageError
 from segtrack.logs.compare import DataUncertainty, RunComparison, compare_motions
 from segtrack.logs.reading import read_log
-from segtrack.report.outcome import Outcome
+from segtrack.report import Outcome
 from segtrack.reproduce.registry import Session, at_most, stopwatch
-from segtrack.robot.motion import Motion, Signal
+from segtrack.robot import Motion, Signal
 
 RATE = 200
 """Sampling rate [Hz]."""

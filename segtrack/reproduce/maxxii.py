@@ -14,17 +14,13 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.engine.track_models import find_track_model
+from segtrack.engine import find_track_model, resolve
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.experiments.driven_turns import DrivenTurns, drive_turns, uniform_turns
-from segtrack.experiments.parallel import run_parallel
-from segtrack.experiments.variants import with_contact_length
+from segtrack.experiments import DrivenTurns, drive_turns, run_parallel, uniform_turns, with_contact_length
 from segtrack.logs.mapping import map_file
-from segtrack.logs.steady.table import DATA, PARTS, UNIFORM, SteadyTable
-from segtrack.report.outcome import Outcome
-from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
+from segtrack.logs.steady import DATA, PARTS, UNIFORM, SteadyTable
+from segtrack.report import SEGMENT_COLOURS, Outcome, new_figure
 from segtrack.reproduce.registry import Session, TrackModels, runnable
-from segtrack.world import resolve
 
 VEHICLE = "maxxii"
 TRACK_MODELS = ("compliant", "segments", "chain")

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from segtrack.description import VehicleDescription
-from segtrack.engine import EngineName
+from segtrack.engine import EngineName, resolve
 from segtrack.errors import DivergedError
-from segtrack.experiments.climb import run_climb
-from segtrack.experiments.climb_result import ClimbResult, ClimbSetup
-from segtrack.experiments.parallel import run_parallel
-from segtrack.world import World, resolve
+from segtrack.experiments import ClimbResult, ClimbSetup, run_climb, run_parallel
+from segtrack.world import World
 
 TABLE_2_REAL_TIME_FACTOR = {
     "segments": 2.79,

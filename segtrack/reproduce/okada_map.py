@@ -9,13 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from segtrack.description import load_vehicle
-from segtrack.engine import EngineName
+from segtrack.engine import EngineName, resolve
 from segtrack.errors import UnknownNameError
-from segtrack.experiments.climb_result import REAR_FLIPPERS_DEG, ClimbSetup
-from segtrack.experiments.parallel import run_parallel
-from segtrack.experiments.variants import with_center_of_mass, with_contact
+from segtrack.experiments import (
+    REAR_FLIPPERS_DEG,
+    ClimbSetup,
+    run_parallel,
+    with_center_of_mass,
+    with_contact,
+)
 from segtrack.reproduce.okada_cases import TABLE_4, VEHICLE, case_setup, climbs
-from segtrack.world import World, resolve
+from segtrack.world import World
 
 CONTACT_MASS = 1.0
 """Mass that a contact point is damped critically for [kg]: 33 kg on some thirty points."""

@@ -15,14 +15,13 @@ from rich.table import Table
 
 from segtrack.description import load_vehicle
 from segtrack.engine import EngineName
-from segtrack.experiments.variants import without_segment
-from segtrack.report.outcome import Outcome
-from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
+from segtrack.experiments import without_segment
+from segtrack.geometry import Box
+from segtrack.report import SEGMENT_COLOURS, Outcome, new_figure
 from segtrack.reproduce.okada_cases import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_2_SPEED
 from segtrack.reproduce.published_segments import as_published
 from segtrack.reproduce.registry import Rounds, Session, runnable, take_turns
 from segtrack.terrain import StaticBody
-from segtrack.terrain.solids import Box
 from segtrack.world import World
 
 VEHICLE = "packbot"
@@ -140,7 +139,7 @@ class _Racer:
     def __init__(self, name: str, engine: EngineName, track_model: str) -> None:
         self._client: Any = None
         if engine == "pybullet":
-            from segtrack.bullet.client import TimedClient
+            from segtrack.bullet import TimedClient
 
             self._client = TimedClient()
         self._world = World("exact", engine=engine, client=self._client)

@@ -13,12 +13,8 @@ from matplotlib.figure import Figure
 from rich.table import Table
 
 from segtrack.description import load_vehicle
-from segtrack.experiments.climb import run_climb
-from segtrack.experiments.parallel import run_parallel
-from segtrack.experiments.variants import with_contact
-from segtrack.report.chain_figure import draw_snapshot
-from segtrack.report.outcome import Outcome
-from segtrack.report.side_view import new_figure
+from segtrack.experiments import run_climb, run_parallel, with_contact
+from segtrack.report import Outcome, draw_snapshot, new_figure
 from segtrack.reproduce.okada_cases import TABLE_4, VEHICLE, Table4, case_setup, ending, run_table_4
 from segtrack.reproduce.okada_map import Table4Map, climb_count, run_map
 from segtrack.reproduce.registry import EngineChoice, Preset, Session, TrackModel

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from segtrack.engine.track_models import TRACK_MODELS
+from segtrack.engine import TRACK_MODELS
 
 
 @contextmanager

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Protocol, TypeVar
 
 import typer
 
-from segtrack.engine.track_models import describe_track_models
+from segtrack.engine import describe_track_models, resolve
 from segtrack.errors import InvalidValueError, MissingPyBulletError
-from segtrack.world import resolve
 
 HIGHEST_OBSTACLE = 3.0
 """Highest obstacle that can be asked for [m], several times what any tracked vehicle climbs."""
@@ -104,7 +103,7 @@ def parse_numbers(option: str, text: str) -> tuple[float, ...]:
 
 
 if TYPE_CHECKING:
-    from segtrack.report.outcome import Outcome
+    from segtrack.report import Outcome
 
 Choice = TypeVar("Choice")
 

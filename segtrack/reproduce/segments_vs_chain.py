@@ -12,11 +12,18 @@ from matplotlib.figure import Figure
 from rich.markup import escape
 from rich.table import Table
 
-from segtrack.experiments.hitch import Pull, pull_hitch
-from segtrack.experiments.parallel import run_parallel
-from segtrack.experiments.traction import SLOPE, SPEED, Slide, SteadyDrive, drive_steadily, slide_down
-from segtrack.report.outcome import Outcome
-from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
+from segtrack.experiments import (
+    SLOPE,
+    SPEED,
+    Pull,
+    Slide,
+    SteadyDrive,
+    drive_steadily,
+    pull_hitch,
+    run_parallel,
+    slide_down,
+)
+from segtrack.report import SEGMENT_COLOURS, Outcome, label_axes, new_figure
 from segtrack.reproduce.okada_cases import TABLE_4, PublishedClimb, Table4Case, ending, run_table_4
 from segtrack.reproduce.registry import Session, runnable
 from segtrack.reproduce.segments_vs_chain_lines import (

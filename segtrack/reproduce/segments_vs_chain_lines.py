@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from segtrack.description import load_vehicle
-from segtrack.experiments.climb_result import ClimbResult
-from segtrack.experiments.hitch import Pull
-from segtrack.experiments.traction import SLIDING, SPEED, TILT_RATE, Slide, SteadyDrive
-from segtrack.geometry.mass import GRAVITY
+from segtrack.experiments import SLIDING, SPEED, TILT_RATE, ClimbResult, Pull, Slide, SteadyDrive
+from segtrack.geometry import GRAVITY
 from segtrack.reproduce.okada_cases import Table4, Table4Case, ending
 
 VEHICLE = "packbot"

@@ -17,9 +17,8 @@ from rich.table import Table
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
-from segtrack.experiments.climb_result import REAR_FLIPPERS_DEG
-from segtrack.report.outcome import Outcome
-from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
+from segtrack.experiments import REAR_FLIPPERS_DEG
+from segtrack.report import SEGMENT_COLOURS, Outcome, new_figure
 from segtrack.reproduce.armed import with_arm
 from segtrack.reproduce.published_segments import as_published
 from segtrack.reproduce.registry import Rounds, Session, runnable, take_turns

@@ -17,16 +17,20 @@ from rich.table import Table
 from scipy.optimize import brentq
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.engine import EngineName
-from segtrack.engine.models import ABSURD_SPEED
+from segtrack.engine import ABSURD_SPEED, EngineName, resolve
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
-from segtrack.experiments import steering
-from segtrack.experiments.steering import Rig, Steered
-from segtrack.experiments.variants import with_gauge
-from segtrack.report.outcome import Outcome
-from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
+from segtrack.experiments import (
+    TURNING_SLOPE,
+    TURNING_SPEED,
+    Rig,
+    Steered,
+    drive_an_arc,
+    turn_on_a_slope,
+    turn_on_the_spot,
+    with_gauge,
+)
+from segtrack.report import SEGMENT_COLOURS, Outcome, new_figure
 from segtrack.reproduce.registry import EngineChoice, Session, TrackModels, parse_numbers, runnable
-from segtrack.world import resolve
 
 TRACK_MODELS = ("segments", "compliant", "chain")
 """Track models that are compared."""
@@ -138,7 +142,7 @@ def run_turning(
     vehicle: str | Path | None = None,
     track_models: Sequence[str] = TRACK_MODELS,
     scenes: Sequence[str] = ("spot",),
-    speeds: Sequence[float] = (steering.SPEED,),
+    speeds: Sequence[float] = (TURNING_SPEED,),
     engine: EngineName | None = None,
     on_case: Callable[[], object] = lambda: None,
 ) -> tuple[TurningCase, ...]:
@@ -182,12 +186,12 @@ def _cases(rig: Rig, scenes: Sequence[str], speed: float) -> Iterator[tuple[str,
     """Each scene's name, how the rig steered, and the closed form over no slip."""
     if "spot" in scenes:
         uniform = uniform_pressure_turning_rate(1.0, rig.gauge, rig.ground_length) * rig.gauge / 2
-        yield "on the spot", steering.turn_on_the_spot(rig, speed), uniform
+        yield "on the spot", turn_on_the_spot(rig, speed), uniform
     if "slope" in scenes:
-        angle = f"{math.degrees(steering.SLOPE):.0f} deg slope"
-        yield angle, steering.turn_on_a_slope(rig, speed), None
+        angle = f"{math.degrees(TURNING_SLOPE):.0f} deg slope"
+        yield angle, turn_on_a_slope(rig, speed), None
     for radius in RADII if "arcs" in scenes else ():
-        yield f"arc of {radius:g} m", steering.drive_an_arc(rig, radius, speed), None
+        yield f"arc of {radius:g} m", drive_an_arc(rig, radius, speed), None
 
 
 _WIDTH = 0.8
@@ -248,7 +252,7 @@ def run(
     scene: Annotated[
         list[str], typer.Option(help="spot, slope (15 deg) or arcs (0.5, 1 and 2 m); may be repeated.")
     ] = ["spot"],  # noqa: B006
-    speeds: Annotated[str, typer.Option(help="Belt speeds [m/s], with commas.")] = str(steering.SPEED),
+    speeds: Annotated[str, typer.Option(help="Belt speeds [m/s], with commas.")] = str(TURNING_SPEED),
 ) -> Outcome:
     """Let vehicles turn with the track models that run here."""
     models, notes = runnable({model: (engine, model) for model in track_model or TRACK_MODELS})

@@ -10,11 +10,6 @@ The life of a track, layer by layer:
 | `Track` | robot | the track in users' hands |
 """
 
-from segtrack.robot.driver import LineDriver, PidController
-from segtrack.robot.flipper import Flipper
-from segtrack.robot.joint import Joint
-from segtrack.robot.robot import Robot
-from segtrack.robot.state import RobotState
-from segtrack.robot.track import Track
+import lazy_loader
 
-__all__ = ["Flipper", "Joint", "LineDriver", "PidController", "Robot", "RobotState", "Track"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

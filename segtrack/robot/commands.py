@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
-from segtrack.description import VehicleDescription
-from segtrack.description.frames import TrackOffsets
-from segtrack.description.steering import SteeringByLoads
+from segtrack.description import SteeringByLoads, TrackOffsets, VehicleDescription
 from segtrack.engine import Pedals, VehicleModel
 from segtrack.errors import finite, finite_vector
 from segtrack.robot.flipper import Flipper

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from segtrack.description.vehicle import FlipperSpec
+from segtrack.description import FlipperSpec
 from segtrack.engine import FlipperModel, FlipperState
 from segtrack.errors import finite
 from segtrack.robot.limits import clip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from segtrack.description.joints.design import JointDesign
+from segtrack.description.joints import JointDesign
 from segtrack.engine import JointModel, JointState
 from segtrack.errors import NotReadyError, finite
 from segtrack.robot.limits import clip

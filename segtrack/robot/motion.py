@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
-from segtrack.geometry.mass import rotations_of
+from segtrack.geometry import rotations_of
 from segtrack.robot.state import attitudes_of
 
 

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.frames import Frame
+from segtrack.description import Frame
 from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import InvalidValueError, finite, known_name
 from segtrack.robot.commands import Model, RobotCommands
 from segtrack.robot.state import RobotState, attitude_of
 from segtrack.robot.track import check_pose
-from segtrack.terrain import Terrain
-from segtrack.terrain.base import terrains_of
+from segtrack.terrain import Terrain, terrains_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.geometry.mass import rpy_of, rpys_of
+from segtrack.geometry import rpy_of, rpys_of
 
 
 class RobotState(NamedTuple):

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.description.track import TrackSpec
+from segtrack.description import TrackSpec
 from segtrack.engine import BeltState, FrameMotion, Pedals, TrackModel
 from segtrack.errors import InvalidValueError, finite, finite_vector, not_negative
-from segtrack.geometry.mass import rotation_of
+from segtrack.geometry import rotation_of
 from segtrack.robot.limits import clip
 
 if TYPE_CHECKING:
-    from segtrack.chain.design import TrackDesign
-    from segtrack.chain.readings import ChainPose, ChainReading
+    from segtrack.chain import ChainPose, ChainReading, TrackDesign
 
 
 def angle_of(flipper: str, angle: float, limits: tuple[float, float]) -> float:

@@ -14,32 +14,6 @@
 | `seeing` | what conditions of seeing there are |
 """
 
-from segtrack.scoring.observer import PlanOutline, TrialObserver, VehicleOutline, WallSensor
-from segtrack.scoring.records import Book, Records, check_operator
-from segtrack.scoring.report import report_csv, report_html
-from segtrack.scoring.result import Attempt, ExpertComparison, Result, TrialConditions, compare
-from segtrack.scoring.settings import SOURCES, ScoringSettings
-from segtrack.scoring.situation import Situation, TrialEvent
-from segtrack.scoring.trial import Trial
+import lazy_loader
 
-__all__ = [
-    "SOURCES",
-    "Attempt",
-    "Book",
-    "ExpertComparison",
-    "TrialEvent",
-    "TrialObserver",
-    "PlanOutline",
-    "Records",
-    "Result",
-    "ScoringSettings",
-    "Situation",
-    "Trial",
-    "TrialConditions",
-    "VehicleOutline",
-    "WallSensor",
-    "check_operator",
-    "compare",
-    "report_csv",
-    "report_html",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

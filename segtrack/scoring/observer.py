@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from segtrack.courses import Course, Wall
-from segtrack.description.frames import Frame
-from segtrack.description.placement import shapes_on_links, tip_outline
+from segtrack.description import Frame, shapes_on_links, tip_outline
 from segtrack.robot import Robot, Track
 from segtrack.scoring.settings import ScoringSettings
 from segtrack.scoring.situation import Situation

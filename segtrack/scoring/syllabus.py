@@ -9,13 +9,23 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from segtrack.courses import Kind, load_course
-from segtrack.courses.file import SoilName
-from segtrack.description import load_vehicle
-from segtrack.description.base import Beside, Checks, Count, NonNegative, Number, Positive, Spec, Text, check
-from segtrack.description.checking import check_content
-from segtrack.description.load import find_description
-from segtrack.description.yaml_file import parse_yaml, read_text
+from segtrack.courses import Kind, SoilName, load_course
+from segtrack.description import (
+    Beside,
+    Checks,
+    Count,
+    NonNegative,
+    Number,
+    Positive,
+    Spec,
+    Text,
+    check,
+    check_content,
+    find_description,
+    load_vehicle,
+    parse_yaml,
+    read_text,
+)
 from segtrack.errors import Problem, SegtrackError, SyllabusFileError
 from segtrack.scoring.result import Result
 from segtrack.scoring.seeing import LEAST_VISIBILITY, MOST_VISIBILITY, Cameras, Light

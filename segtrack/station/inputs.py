@@ -18,7 +18,7 @@ from typing import Protocol
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, UnknownNameError, finite, finite_vector
-from segtrack.recording.setup import Command
+from segtrack.recording import Command
 from segtrack.station.bindings import BUTTONS, KEYS, STICKS, Action, Mode, StickAxis
 
 _MAX_BUTTONS = 64

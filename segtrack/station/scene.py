@@ -12,9 +12,8 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.courses import Course
 from segtrack.errors import NotReadyError
-from segtrack.recording.session import DriveSession
-from segtrack.rendering.look import OnLink, VehicleLook, VisiblePart
-from segtrack.rendering.mesh import ground_mesh
+from segtrack.recording import DriveSession
+from segtrack.rendering import OnLink, VehicleLook, VisiblePart, ground_mesh
 from segtrack.robot import Track
 
 WALL_COLOUR = (158.0, 174.0, 205.0)

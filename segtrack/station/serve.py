@@ -17,14 +17,17 @@ import uvicorn
 from filelock import FileLock, Timeout
 
 from segtrack.errors import AddressError, FileAccessError, InvalidValueError
-from segtrack.scoring import check_operator
-from segtrack.scoring.syllabus import FIRST_SYLLABUS
-from segtrack.station.simulation.process import SimulationProcess
-from segtrack.station.web.app import create_app
-from segtrack.station.web.catalogue import Catalogue, Library
-from segtrack.station.web.client import MAX_CONNECTIONS
-from segtrack.station.web.connections import CountedWebSocket, TimedHttp
-from segtrack.station.web.hub import Hub
+from segtrack.scoring import FIRST_SYLLABUS, check_operator
+from segtrack.station.simulation import SimulationProcess
+from segtrack.station.web import (
+    MAX_CONNECTIONS,
+    Catalogue,
+    CountedWebSocket,
+    Hub,
+    Library,
+    TimedHttp,
+    create_app,
+)
 
 MAX_FRAME = 1 << 16
 """Largest WebSocket message that is read at all, the page's own included [B]."""

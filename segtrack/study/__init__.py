@@ -12,7 +12,6 @@
 | `table` | Parquet file of all runs |
 """
 
-from segtrack.study.file import StudyFile, load_study_file
-from segtrack.study.work import StudyResult, run_row, run_study
+import lazy_loader
 
-__all__ = ["StudyFile", "StudyResult", "load_study_file", "run_row", "run_study"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from segtrack.description.base import Angle, Checks, NonNegative, Positive, Spec, Vector, check, known
+from segtrack.description import Angle, Checks, NonNegative, Positive, Spec, Vector, check, known
 from segtrack.errors import InvalidValueError, Problem
 from segtrack.events import (
     EventObstacle,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from segtrack.description.base import (
+from segtrack.description import (
     Beside,
     Checks,
     Count,
@@ -20,10 +20,11 @@ from segtrack.description.base import (
     Spec,
     UnknownPartError,
     check,
+    check_content,
     known,
+    parse_yaml,
+    read_text,
 )
-from segtrack.description.checking import check_content
-from segtrack.description.yaml_file import parse_yaml, read_text
 from segtrack.engine import EngineName
 from segtrack.errors import (
     FileAccessError,
@@ -34,8 +35,7 @@ from segtrack.errors import (
     UnknownNameError,
     suggest,
 )
-from segtrack.events import Assumptions, EventSetup, UpwardSearch
-from segtrack.events.search import Criterion, Raised, limit_of
+from segtrack.events import Assumptions, Criterion, EventSetup, Raised, UpwardSearch, limit_of
 from segtrack.study.event_spec import EventSpec
 from segtrack.study.paths import Steps, VehicleSource, find_places
 

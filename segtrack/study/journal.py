@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from segtrack.description.named_files import file_hash, named_files
+from segtrack.description import file_hash, named_files
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.files import content_hash
 from segtrack.study.file import StudyFile

@@ -11,10 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from segtrack.description import VehicleDescription, find_vehicle
-from segtrack.description.base import Spec
-from segtrack.description.load import parse_vehicle
-from segtrack.description.yaml_file import parse_yaml, read_text
+from segtrack.description import Spec, VehicleDescription, find_vehicle, parse_vehicle, parse_yaml, read_text
 from segtrack.errors import InvalidValueError, VehicleFileError, suggest
 
 Steps: TypeAlias = tuple[str | int, ...]

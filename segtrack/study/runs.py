@@ -9,12 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description import VehicleDescription
-from segtrack.description.named_files import vehicle_hash
+from segtrack.description import VehicleDescription, vehicle_hash
 from segtrack.errors import SegtrackError
-from segtrack.events import EventResult, EventSetup, SearchTrial, UpwardSearch, run_event
-from segtrack.events.run import EventObserver
-from segtrack.events.search import measure_of
+from segtrack.events import (
+    EventObserver,
+    EventResult,
+    EventSetup,
+    SearchTrial,
+    UpwardSearch,
+    measure_of,
+    run_event,
+)
 from segtrack.study.file import StudyFile
 from segtrack.study.paths import Steps, VehicleSource, find_places
 

@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import InvalidValueError
-from segtrack.events.event_result import UNDECIDED
-from segtrack.events.run import EventObserver
-from segtrack.events.search import Found, ending_of
-from segtrack.experiments.parallel import Pool, Workers
+from segtrack.events import UNDECIDED, EventObserver, Found, ending_of
+from segtrack.experiments import Pool, Workers
 from segtrack.study.design import Optimiser, planned_values, sensitivities
 from segtrack.study.file import StudyFile
 from segtrack.study.journal import Journal, provenance

@@ -13,50 +13,6 @@ obstacle begins; lengths run along x, widths along y.
 | `soil`, `checks` | soils; limits of fields |
 """
 
-from segtrack.terrain.base import FlatGround, LevelTop, Obstacle, Outline, Terrain, profile
-from segtrack.terrain.blocks import Boxes, ConfinedSpace, GroundBox, Hurdle, KRails, Platform, Stairs, Step
-from segtrack.terrain.fields import ContinuousRamps, CrossingRamps, PatternedStepField, StepField
-from segtrack.terrain.from_pybullet import from_pybullet
-from segtrack.terrain.plane import Gap, Obstacles, Plane, TrapezoidDitch
-from segtrack.terrain.slopes import Bed, HalfRound, PlatformGap, Ramp, Ridge, TrapezoidBarrier, Waves
-from segtrack.terrain.soil import Soil, find_soil, published_soils
-from segtrack.terrain.surfaces import Heightfield, Mesh, StaticBody
+import lazy_loader
 
-__all__ = [
-    "Bed",
-    "Boxes",
-    "ConfinedSpace",
-    "ContinuousRamps",
-    "CrossingRamps",
-    "FlatGround",
-    "Gap",
-    "GroundBox",
-    "HalfRound",
-    "Heightfield",
-    "Hurdle",
-    "KRails",
-    "LevelTop",
-    "Mesh",
-    "Obstacle",
-    "Obstacles",
-    "Outline",
-    "PatternedStepField",
-    "Plane",
-    "Platform",
-    "PlatformGap",
-    "Ramp",
-    "Ridge",
-    "Soil",
-    "Stairs",
-    "StaticBody",
-    "Step",
-    "StepField",
-    "Terrain",
-    "TrapezoidBarrier",
-    "TrapezoidDitch",
-    "Waves",
-    "find_soil",
-    "from_pybullet",
-    "profile",
-    "published_soils",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.geometry.solids import UPRIGHT, Box, Cylinder, Hull, Quaternion, Vector
+from segtrack.geometry import UPRIGHT, Box, Cylinder, Hull, Quaternion, Vector
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,6 @@
 | `stepping` | simulated time against the wall clock; saved states that are still good |
 """
 
-from segtrack.engine.track_models import resolve
-from segtrack.world.engines import attach, configure
-from segtrack.world.placement import SettleResult
-from segtrack.world.stepping import Snapshot
-from segtrack.world.world import World
+import lazy_loader
 
-__all__ = ["SettleResult", "Snapshot", "World", "attach", "configure", "resolve"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,19 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.description.ground_reach import warn_of_low_shapes
-from segtrack.engine import Engine, EngineName
-from segtrack.engine.track_models import DEFAULT_ENGINE, check_engine, find_track_model
+from segtrack.description import VehicleDescription, load_vehicle, warn_of_low_shapes
+from segtrack.engine import DEFAULT_ENGINE, Engine, EngineName, check_engine, find_track_model
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.robot import Robot
-from segtrack.robot.track import check_pose
-from segtrack.terrain import Terrain, from_pybullet
-from segtrack.terrain.base import terrains_of
+from segtrack.robot import Robot, check_pose
+from segtrack.terrain import Terrain, from_pybullet, terrains_of
 from segtrack.world.placement import check_flippers
 
 if TYPE_CHECKING:
-    from segtrack.bullet.vehicle import BulletVehicle
+    from segtrack.bullet import BulletVehicle
 
 
 def open_engine(
@@ -42,7 +38,7 @@ def open_engine(
         name = "pybullet" if gui or client is not None else DEFAULT_ENGINE
     check_engine(name)
     if name == "pybullet":
-        from segtrack.bullet.engine import BulletEngine
+        from segtrack.bullet import BulletEngine
 
         return BulletEngine(preset, time_step, gravity, gui=gui, client=client)
     for what, given in (("window", gui), ("PyBullet client", client is not None)):
@@ -70,7 +66,7 @@ def configure(client: Any, preset_name: str = "exact", time_step: float | None =
         InvalidValueError: A time step that is not positive and finite.
         DisconnectedError: The client is not connected.
     """
-    from segtrack.bullet.client import configure as configure_client
+    from segtrack.bullet import configure as configure_client
 
     return configure_client(client, preset_name, time_step)
 
@@ -116,8 +112,7 @@ def attach(
         InvalidValueError: Not a client, a number that is not finite, or no ground for tracks that find their
             contacts by themselves: no static body, or one that cannot be described.
     """
-    from segtrack.bullet.client import bound_client, client_id
-    from segtrack.bullet.vehicle import BulletVehicle
+    from segtrack.bullet import BulletVehicle, bound_client, client_id
 
     entry = find_track_model(track_model, "pybullet")
     description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)

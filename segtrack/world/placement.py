@@ -12,10 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from segtrack.description import VehicleDescription
 from segtrack.engine import Bodies, Engine
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
-from segtrack.robot import Robot
-from segtrack.robot.track import angle_of
-from segtrack.terrain import Terrain
-from segtrack.terrain.checks import points_of
+from segtrack.robot import Robot, angle_of
+from segtrack.terrain import Terrain, points_of
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.description.ground_reach import warn_of_low_shapes
-from segtrack.engine import EngineName
-from segtrack.engine.track_models import find_track_model, track_model_names
+from segtrack.description import VehicleDescription, load_vehicle, warn_of_low_shapes
+from segtrack.engine import EngineName, find_track_model, track_model_names
 from segtrack.errors import (
     InvalidValueError,
     NotReadyError,
@@ -22,9 +20,8 @@ from segtrack.errors import (
     whole,
     whole_steps,
 )
-from segtrack.geometry.mass import GRAVITY
-from segtrack.robot import Robot
-from segtrack.robot.track import check_pose
+from segtrack.geometry import GRAVITY
+from segtrack.robot import Robot, check_pose
 from segtrack.terrain import Terrain
 from segtrack.world.engines import open_engine
 from segtrack.world.placement import (

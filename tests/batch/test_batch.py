@@ -15,10 +15,11 @@ from scenes import vary
 import segtrack
 from segtrack import Batch, terrain
 from segtrack.description.drive import TorqueTable
-from segtrack.envs.task import EpisodeCourse, Path
+from segtrack.envs import EpisodeCourse
+from segtrack.envs.task import Path
 from segtrack.envs.view import CourseGrounds
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
-from segtrack.experiments.variants import with_drive_lag, with_friction, with_gauge, with_grousers
+from segtrack.experiments import with_drive_lag, with_friction, with_gauge, with_grousers
 
 STEP = 0.004
 RAGGED = [[0.1], [0.1, 0.2]]

@@ -16,7 +16,7 @@ import pytest
 from segtrack import Batch, load_vehicle, terrain
 from segtrack.batch import devices, fleet
 from segtrack.errors import MissingPackageError, NotReadyError, UnknownNameError
-from segtrack.experiments.variants import with_grousers
+from segtrack.experiments import with_grousers
 
 STEP = 0.004
 GROUNDS = (
@@ -227,7 +227,7 @@ def parameter_bytes(code):
 def test_joined_grounds_are_what_they_were():
     pytest.importorskip("numba_cuda", reason="of an extra")
     from segtrack.batch.gpu_steps import join_grounds
-    from segtrack.ground.pack import pack_ground
+    from segtrack.ground import pack_ground
 
     soft = terrain.Plane(soil=terrain.find_soil("LETE sand"))
     step, *others = (pack_ground((each,)) for each in (*GROUNDS, terrain.Plane(), soft))

@@ -12,7 +12,7 @@ from scenes import GRAVITY, momenta, on_plane, tilt, vary
 
 import segtrack
 from segtrack import terrain
-from segtrack.description.track import TrackSpec
+from segtrack.description import TrackSpec
 
 SLOPE = 20.0
 VEHICLES = some_of(["packbot", "quince"], "packbot")

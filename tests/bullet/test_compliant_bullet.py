@@ -9,11 +9,9 @@ from scipy.spatial.transform import Rotation
 import segtrack
 from segtrack import terrain
 from segtrack.bullet.belts.parent_links import ParentLinks
-from segtrack.description import load_vehicle
-from segtrack.description.placement import vehicle_links
+from segtrack.description import load_vehicle, vehicle_links
 from segtrack.errors import InvalidValueError
-from segtrack.experiments.climb import run_climb
-from segtrack.experiments.climb_result import ClimbSetup
+from segtrack.experiments import ClimbSetup, run_climb
 
 ROBOTS = ("quince", "packbot", "example_rover", "bulldozer")
 

@@ -11,9 +11,8 @@ import pytest
 from jointed_vehicles import Limb, jointed, random_limbs
 
 import segtrack
-from segtrack.description import load_vehicle
-from segtrack.description.joints.inertia import joint_inertias
-from segtrack.description.placement import vehicle_links
+from segtrack.description import load_vehicle, vehicle_links
+from segtrack.description.joints import joint_inertias
 from segtrack.errors import InvalidValueError
 
 pytestmark = pytest.mark.pybullet

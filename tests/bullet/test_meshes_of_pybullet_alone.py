@@ -9,9 +9,7 @@ import yaml
 
 import segtrack
 from segtrack import terrain
-from segtrack.description import VehicleDescription, find_vehicle
-from segtrack.description.load import parse_vehicle
-from segtrack.description.placement import body_points
+from segtrack.description import VehicleDescription, body_points, find_vehicle, parse_vehicle
 from segtrack.errors import InvalidValueError
 from segtrack.scoring import VehicleOutline
 

@@ -16,7 +16,7 @@ sys.modules["pybullet"] = sys.modules["pybullet_utils"] = None
 import segtrack
 from segtrack.cli.app import app
 from segtrack.envs import Environment
-from segtrack.world import resolve
+from segtrack.engine import resolve
 
 def said(ask):
     try:

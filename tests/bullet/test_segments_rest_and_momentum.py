@@ -13,10 +13,11 @@ from scenes import GRAVITY, on_plane, tilt, vary
 
 import segtrack
 from segtrack import terrain
-from segtrack.bullet.belts.segment_masses import lay_out_masses, moving_mass, slider_groups, spin_momentum
+from segtrack.bullet.belts import slider_groups
+from segtrack.bullet.belts.segment_masses import lay_out_masses, moving_mass, spin_momentum
 from segtrack.description import bundled_vehicles, load_vehicle
-from segtrack.experiments.variants import without_segment
-from segtrack.geometry.path import tangent_of
+from segtrack.experiments import without_segment
+from segtrack.geometry import tangent_of
 
 STEPS = [0.001, 0.002, 0.005]
 # Without those that cannot move, or whose belts straight segments cannot form.

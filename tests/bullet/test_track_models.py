@@ -8,8 +8,8 @@ from scenes import vary
 
 import segtrack
 from segtrack import terrain
+from segtrack.bullet import track_builder
 from segtrack.bullet.belts.plates import closing_gap, loop_of
-from segtrack.bullet.loader import track_builder
 from segtrack.errors import InvalidValueError, UnknownNameError
 
 PACKBOT_MASS = 24.0  # [kg]; README.md of the vehicle

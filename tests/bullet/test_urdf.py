@@ -13,12 +13,18 @@ from scipy.spatial.transform import Rotation
 
 import segtrack
 from segtrack import terrain
-from segtrack.bullet.loader import load, vehicle_urdf
-from segtrack.description import VehicleDescription, bundled_vehicles, find_vehicle, load_vehicle
-from segtrack.description.frames import link_masses
-from segtrack.description.load import parse_vehicle
-from segtrack.description.track import Mount
-from segtrack.geometry.mass import MassProperties, rotation_of, uniform_belt
+from segtrack.bullet import vehicle_urdf
+from segtrack.bullet.loader import load
+from segtrack.description import (
+    Mount,
+    VehicleDescription,
+    bundled_vehicles,
+    find_vehicle,
+    link_masses,
+    load_vehicle,
+    parse_vehicle,
+)
+from segtrack.geometry import MassProperties, rotation_of, uniform_belt
 
 LONGEST_LINE = 1024  # PyBullet's parser stops there.
 UPRIGHT = [0, 0, 0, 1]

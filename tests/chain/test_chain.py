@@ -17,13 +17,15 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 from scipy.special import ellipk
 
+from segtrack.chain import Bushing, Chain, Shoe, kinetic_energy
 from segtrack.chain.shoe_dynamics import allocate_work_arrays, drift, kick
-from segtrack.chain.shoe_state import ChainState, kinetic_energy, state_along
-from segtrack.chain.shoes import Anchor, Bushing, Chain, Shoe
+from segtrack.chain.shoe_state import ChainState, state_along
+from segtrack.chain.shoes import Anchor
 from segtrack.chain.stability import MARGIN, check_sub_step, max_sub_step
-from segtrack.engine.state import Bodies
+from segtrack.engine import Bodies
 from segtrack.errors import DivergedError, InvalidValueError
-from segtrack.world.placement import SettleResult, settle
+from segtrack.world import SettleResult
+from segtrack.world.placement import settle
 
 SHOE = Shoe.of_box(0.05, (0.038, 0.075, 0.010))  # About a PackBot's.
 STIFF = Bushing(1e6, conical_stiffness=100.0)

@@ -8,10 +8,11 @@ from chain_vehicles import parsed
 
 import segtrack
 from segtrack import terrain
-from segtrack.chain.track import TrackChain
+from segtrack.chain import TrackChain
 from segtrack.description import VehicleDescription
-from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE
-from segtrack.terrain.soil import ASSUMED_UNLOADING, Soil, find_soil
+from segtrack.ground import MAX_SOLIDS_PER_POINT, NONE
+from segtrack.terrain import Soil, find_soil
+from segtrack.terrain.soil import ASSUMED_UNLOADING
 
 SPEED, WAY = 0.25, 0.3
 

@@ -14,9 +14,8 @@ from quick import some_of
 import segtrack
 from segtrack import terrain
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.description.chain.layout import check_chains, track_design
-from segtrack.engine import EngineName
-from segtrack.engine.track_models import DEFAULT_ENGINE
+from segtrack.description.chain import check_chains, track_design
+from segtrack.engine import DEFAULT_ENGINE, EngineName
 from segtrack.errors import InvalidValueError, SegtrackError, VehicleFileError
 
 pytestmark = pytest.mark.pybullet

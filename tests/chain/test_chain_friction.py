@@ -11,7 +11,7 @@ import segtrack
 from segtrack import terrain
 from segtrack.engine import EngineName
 from segtrack.robot import Robot
-from segtrack.terrain.soil import Soil
+from segtrack.terrain import Soil
 
 GRAVITY, WINDOW = 9.81, 0.02
 ENGINES = ["native", pytest.param("pybullet", marks=pytest.mark.pybullet)]

@@ -10,9 +10,7 @@ from shoe_scene import CLEATED, DOWN, GRIP, LENGTH, PLATE, SAND, SHOE, STEP, Sce
 
 from segtrack import terrain
 from segtrack.chain.shoe_contact import allocate_shoe_history
-from segtrack.ground.broadphase import NONE
-from segtrack.ground.contact_laws import contact_parameters
-from segtrack.ground.tread import ground_bounds, pack_treads
+from segtrack.ground import NONE, contact_parameters, ground_bounds, pack_treads
 
 # A shoe on rigid ground
 

@@ -6,10 +6,8 @@ from shoe_scene import LINEAR, PLATE, SAND, some_soil
 
 from segtrack import terrain
 from segtrack.errors import InvalidValueError, UnknownNameError
-from segtrack.ground.contact_laws import contact_parameters
-from segtrack.ground.pack import RIGID, Ground, pack_ground
-from segtrack.ground.tread import Grouser, Tread, pack_treads
-from segtrack.terrain.soil import Soil, find_soil
+from segtrack.ground import RIGID, Ground, Grouser, Tread, contact_parameters, pack_ground, pack_treads
+from segtrack.terrain import Soil, find_soil
 
 FLAT = np.zeros((2, 2))
 

@@ -8,10 +8,9 @@ import pytest
 from shoe_scene import GRIP, LENGTH, LINEAR, PLATE, SAND, SHOE, STEP, WIDTH, Scene, plate_at, tilted
 
 from segtrack import terrain
-from segtrack.ground.contact_laws import contact_parameters
-from segtrack.ground.pack import pack_ground
-from segtrack.ground.point_contact import penetration_depth_grid, soil_between
-from segtrack.terrain.soil import Soil, SoilConstants, find_soil, published_soils
+from segtrack.ground import contact_parameters, pack_ground, penetration_depth_grid
+from segtrack.ground.point_contact import soil_between
+from segtrack.terrain import Soil, SoilConstants, find_soil, published_soils
 
 
 @pytest.mark.parametrize("name", ["LETE sand", "dry sand", "snow (US)", "sandy loam 15%"])

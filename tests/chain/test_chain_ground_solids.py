@@ -11,10 +11,15 @@ from scipy.spatial.transform import Rotation
 from shoe_scene import CLEATED, DOWN, GRIP, LENGTH, PLATE, SHOE, WIDTH, Scene
 
 from segtrack import terrain
-from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE
-from segtrack.ground.contact_laws import contact_parameters
-from segtrack.ground.pack import pack_ground
-from segtrack.ground.point_contact import penetration_depth_grid, penetration_depth_solid
+from segtrack.ground import (
+    MAX_EDGES,
+    MAX_SOLIDS_PER_POINT,
+    NONE,
+    contact_parameters,
+    pack_ground,
+    penetration_depth_grid,
+)
+from segtrack.ground.point_contact import penetration_depth_solid
 
 
 def test_an_upright_face_pushes_backwards():

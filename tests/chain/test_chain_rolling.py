@@ -11,8 +11,8 @@ from quick import some_of
 import segtrack
 from segtrack import terrain
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.description.chain.layout import track_design
-from segtrack.description.chain.spec import ChainSpec, DrumSpec, SprocketSpec
+from segtrack.description.chain import ChainSpec, track_design
+from segtrack.description.chain.spec import DrumSpec, SprocketSpec
 from segtrack.robot import Robot
 
 GRAVITY = 9.81

@@ -11,7 +11,7 @@ from scenes import GRAVITY
 
 import segtrack
 from segtrack import terrain
-from segtrack.chain.shoe_state import kinetic_energy
+from segtrack.chain import kinetic_energy
 from segtrack.errors import InvalidValueError
 
 pytestmark = pytest.mark.pybullet

@@ -7,7 +7,7 @@ import pytest
 
 import segtrack
 from segtrack import terrain
-from segtrack.ground.parent_frames import ParentFrames, drift_parents, follow_frames
+from segtrack.ground import ParentFrames, drift_parents, follow_frames
 
 GRAVITY = 9.81
 ALL = (

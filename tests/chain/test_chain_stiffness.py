@@ -14,9 +14,9 @@ from test_chain_tension import tension_of_runs
 
 import segtrack
 from segtrack import terrain
-from segtrack.chain.design import TrackDesign
+from segtrack.chain import TrackDesign
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.description.chain.layout import check_chains, track_design, weight_on_chains
+from segtrack.description.chain import check_chains, track_design, weight_on_chains
 from segtrack.errors import InvalidValueError
 
 GRAVITY = 9.81

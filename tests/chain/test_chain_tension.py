@@ -12,15 +12,12 @@ from scipy.spatial.transform import Rotation
 
 import segtrack
 from segtrack import terrain
-from segtrack.chain.advance import DriveCommand, advance_tracks, tension_tracks
-from segtrack.chain.shoe_state import kinetic_energy
-from segtrack.chain.track import TrackChain
-from segtrack.description.chain.layout import track_design
+from segtrack.chain import DriveCommand, TrackChain, advance_tracks, kinetic_energy, tension_tracks
+from segtrack.description.chain import track_design
 from segtrack.engine import EngineName
-from segtrack.ground.parent_frames import KINEMATIC, ParentFrames
+from segtrack.ground import KINEMATIC, ParentFrames
 from segtrack.reproduce.chain_speed import chain_vehicle
-from segtrack.robot import Robot
-from segtrack.robot.track import Track
+from segtrack.robot import Robot, Track
 
 ENGINES = ["native", pytest.param("pybullet", marks=pytest.mark.pybullet)]
 

@@ -10,7 +10,7 @@ from scenes import GRAVITY
 import segtrack
 from segtrack import terrain
 from segtrack.errors import InvalidValueError
-from segtrack.terrain.solids import Box
+from segtrack.geometry import Box
 
 pytestmark = pytest.mark.pybullet
 

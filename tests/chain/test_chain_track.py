@@ -15,9 +15,10 @@ from scenes import GRAVITY, tilt, vary
 import segtrack
 from segtrack import terrain
 from segtrack.bullet.frames import link_mass, link_motion
-from segtrack.chain.track import TrackChain
+from segtrack.chain import TrackChain
 from segtrack.description import load_vehicle
-from segtrack.description.chain.spec import ChainSpec, ShoesSpec
+from segtrack.description.chain import ChainSpec
+from segtrack.description.chain.spec import ShoesSpec
 from segtrack.errors import DivergedError
 from segtrack.robot import Robot
 from segtrack.terrain import Soil

@@ -7,12 +7,20 @@ from chain_solver import gather_loads
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
-from segtrack.chain.running_gear import Rail, RunningGear, Tensioner, Wheel
-from segtrack.chain.running_gear_arrays import slide_offset, wheel_contact_parameters
+from segtrack.chain import (
+    Bushing,
+    Chain,
+    Rail,
+    RunningGear,
+    Shoe,
+    Sprocket,
+    Tensioner,
+    Wheel,
+    slide_offset,
+    wheel_contact_parameters,
+)
 from segtrack.chain.shoe_dynamics import allocate_work_arrays, drift, kick, start_loads
 from segtrack.chain.shoe_state import ChainState, state_along
-from segtrack.chain.shoes import Bushing, Chain, Shoe
-from segtrack.chain.sprocket import Sprocket
 from segtrack.chain.sprocket_contact import add_sprocket_contacts, find_sprocket_contacts
 from segtrack.chain.stability import Splits, contact_splits, joint_bounds, rolling_bounds
 from segtrack.chain.wheel_contact import (
@@ -29,7 +37,7 @@ from segtrack.chain.wheel_dynamics import (
     wheel_kinematics,
 )
 from segtrack.errors import InvalidValueError
-from segtrack.ground.parent_frames import ParentFrames, Reaction, drift_parents
+from segtrack.ground import ParentFrames, Reaction, drift_parents
 
 PITCH = 0.0384
 SHOE = Shoe.of_box(0.05, (PITCH, 0.075, 0.010))

@@ -16,7 +16,7 @@ from quick import some_of
 from scenes import heed_interrupts
 
 import segtrack
-from segtrack.bullet.loader import vehicle_urdf
+from segtrack.bullet import vehicle_urdf
 
 ENGINES = [
     ["--engine", "native"],

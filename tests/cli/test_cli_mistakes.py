@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import segtrack
 from segtrack.cli.app import app
 from segtrack.courses import bundled_courses
-from segtrack.engine.track_models import DEFAULT_ENGINE, track_model_names
+from segtrack.engine import DEFAULT_ENGINE, track_model_names
 from segtrack.files import picture_suffixes
 
 ALL_MODELS = ", ".join(track_model_names())

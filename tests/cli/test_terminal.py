@@ -12,13 +12,10 @@ from rich.text import Text
 
 from segtrack.cli.output import fit_table
 from segtrack.description import bundled_vehicles, load_vehicle
-from segtrack.envs.learning.batch_benchmark import BatchSpeed, SingleSpeed, TaskSpeeds
-from segtrack.envs.learning.conditions import CONDITIONS
-from segtrack.envs.learning.evaluation_setup import EvaluationSetup
-from segtrack.envs.learning.results import EpisodeOutcome, Evaluation, LevelResult
-from segtrack.report import tables
-from segtrack.report.evaluation import evaluation_tables
-from segtrack.report.learning import batch_table, benchmark_table
+from segtrack.envs.learning import CONDITIONS, Evaluation, EvaluationSetup, LevelResult, TaskSpeeds
+from segtrack.envs.learning.batch_benchmark import BatchSpeed, SingleSpeed
+from segtrack.envs.learning.results import EpisodeOutcome
+from segtrack.report import batch_table, benchmark_table, evaluation_tables, tables
 from segtrack.reproduce import okada_table_4
 from segtrack.reproduce.okada_cases import TABLE_4
 from segtrack.reproduce.speed import speed_table

@@ -7,15 +7,9 @@ import pytest
 
 import segtrack
 from segtrack import terrain
-from segtrack.compliant.candidates import Room
-from segtrack.compliant.memory import (
-    allocate_belt_memory,
-    copy_memory,
-    release_place,
-    restore_sections,
-    save_sections,
-)
-from segtrack.ground.broadphase import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE
+from segtrack.compliant import Room, allocate_belt_memory, copy_memory
+from segtrack.compliant.memory import release_place, restore_sections, save_sections
+from segtrack.ground import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE
 
 POINTS = 2
 STEP = terrain.Step(height=0.12, distance=0.35)

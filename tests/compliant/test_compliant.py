@@ -9,18 +9,18 @@ from scenes import tilted_world, vary
 
 import segtrack
 from segtrack import terrain
-from segtrack.compliant.belt import pack_belts, section_pose, segment_of
-from segtrack.compliant.section import bar_section, face_section, hull_section, rod_section
-from segtrack.description import load_vehicle
-from segtrack.description.compliant_layout import REST_DEPTH, belt_designs
-from segtrack.description.placement import vehicle_links
-from segtrack.description.track import ContactSpec
-from segtrack.geometry.path import normal_of, tangent_of
-from segtrack.ground.broadphase import allocate_contact_history
-from segtrack.ground.contact_laws import contact_parameters
-from segtrack.ground.pack import pack_ground
-from segtrack.ground.point_contact import touch_point
-from segtrack.ground.tread import Grouser, Tread
+from segtrack.compliant import bar_section, face_section, hull_section, pack_belts, rod_section
+from segtrack.compliant.belt import section_pose, segment_of
+from segtrack.description import REST_DEPTH, ContactSpec, belt_designs, load_vehicle, vehicle_links
+from segtrack.geometry import normal_of, tangent_of
+from segtrack.ground import (
+    Grouser,
+    Tread,
+    allocate_contact_history,
+    contact_parameters,
+    pack_ground,
+    touch_point,
+)
 
 VEHICLES = sorted(segtrack.bundled_vehicles())
 DRIVING = [name for name in VEHICLES if name != "conveyor"]

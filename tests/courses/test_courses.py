@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from segtrack import courses, terrain
 from segtrack.cli.app import app
 from segtrack.courses import (
+    CourseFile,
     Layout,
     Setting,
     Zone,
@@ -26,14 +27,13 @@ from segtrack.courses import (
     load_course,
     parse_course,
 )
-from segtrack.courses.file import CourseFile, Piece
-from segtrack.description import bundled_vehicles, load_vehicle
-from segtrack.description.placement import bounding_box
+from segtrack.courses.file import Piece
+from segtrack.description import bounding_box, bundled_vehicles, load_vehicle
 from segtrack.errors import CourseFileError, InvalidValueError, UnknownNameError
-from segtrack.ground.pack import pack_ground
-from segtrack.report.course_figure import draw_course
-from segtrack.terrain.columns import column_of
-from segtrack.terrain.solids import Box
+from segtrack.geometry import Box
+from segtrack.ground import pack_ground
+from segtrack.report import draw_course
+from segtrack.terrain import column_of
 
 NAMES = bundled_courses()
 README = Path(courses.__file__).with_name("README.md")

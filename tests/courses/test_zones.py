@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from segtrack.courses.course import Zone
+from segtrack.courses import Zone
 
 
 @pytest.mark.parametrize("turn", np.radians([0.0, 30.0, 90.0, 135.0]))

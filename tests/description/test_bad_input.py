@@ -12,8 +12,7 @@ from pybullet_utils.bullet_client import BulletClient
 
 import segtrack
 from segtrack import terrain
-from segtrack.description import bundled_vehicles, find_vehicle, load_vehicle
-from segtrack.description.load import parse_vehicle
+from segtrack.description import bundled_vehicles, find_vehicle, load_vehicle, parse_vehicle
 from segtrack.errors import (
     DisconnectedError,
     FileAccessError,

@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from segtrack.compliant.belt import BeltDesign
-from segtrack.description import VehicleDescription
-from segtrack.description.compliant_layout import belt_designs
-from segtrack.description.load import parse_vehicle
-from segtrack.description.placement import bounding_box, place_tracks, vehicle_links
-from segtrack.geometry.mass import MassProperties
+from segtrack.compliant import BeltDesign
+from segtrack.description import (
+    VehicleDescription,
+    belt_designs,
+    bounding_box,
+    parse_vehicle,
+    place_tracks,
+    vehicle_links,
+)
+from segtrack.geometry import MassProperties
 
 RADIUS, RUN, WIDTH, BELT_MASS = 0.1, 0.6, 0.2, 3.0
 BODY, BODY_SIZE, BODY_CENTER = 20.0, (0.5, 0.3, 0.1), (0.02, 0.01, -0.03)

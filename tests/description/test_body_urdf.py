@@ -12,11 +12,10 @@ import pytest
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
-from segtrack.description.body import Body
-from segtrack.description.frames import LinkShape, body_shapes, link_frames, weighing_links
+from segtrack.description import Body, VehicleDescription, body_shapes, link_frames, weighing_links
+from segtrack.description.frames import LinkShape
 from segtrack.description.placement import body_mass
 from segtrack.description.urdf_checks import Mounting, link_problems, root_links, urdf_mistakes
-from segtrack.description.vehicle import VehicleDescription
 
 NUMBERS = """
 origin xyz 3, origin rpy 3, axis xyz 3, mass value 1, limit lower 1, limit upper 1, limit effort 1,

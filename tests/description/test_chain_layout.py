@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from segtrack.chain.design import TrackDesign
-from segtrack.chain.running_gear import Wheel
-from segtrack.description.chain.layout import track_design
-from segtrack.description.track import TrackSpec
+from segtrack.chain import TrackDesign, Wheel
+from segtrack.description import TrackSpec
+from segtrack.description.chain import track_design
 from segtrack.errors import InvalidValueError, SegtrackError
 
 REAR, FRONT, APART = 0.1, 0.08, 0.6

@@ -8,14 +8,25 @@ import yaml
 from pydantic import ValidationError
 
 import segtrack
-from segtrack.description import VehicleDescription, bundled_vehicles, find_vehicle, load_vehicle
-from segtrack.description.base import Spec, UnknownPartError, check
-from segtrack.description.drive import DriveSpec
-from segtrack.description.frames import Frame
-from segtrack.description.grousers import Grousers, GrouserShape
-from segtrack.description.load import parse_vehicle
-from segtrack.description.placement import body_mass, place_tracks, vehicle_links
-from segtrack.description.track import ContactSpec, Mount
+from segtrack.description import (
+    ContactSpec,
+    DriveSpec,
+    Frame,
+    GrouserShape,
+    Mount,
+    Spec,
+    UnknownPartError,
+    VehicleDescription,
+    bundled_vehicles,
+    check,
+    find_vehicle,
+    load_vehicle,
+    parse_vehicle,
+    place_tracks,
+    vehicle_links,
+)
+from segtrack.description.grousers import Grousers
+from segtrack.description.placement import body_mass
 from segtrack.errors import Problem, VehicleFileError
 
 SHAPES = {

@@ -12,10 +12,9 @@ import segtrack
 from segtrack import terrain
 from segtrack.batch import Batch
 from segtrack.cli.files import validate
-from segtrack.description.ground_reach import low_shapes
-from segtrack.description.load import bundled_vehicles, load_vehicle, parse_vehicle
+from segtrack.description import bundled_vehicles, load_vehicle, low_shapes, parse_vehicle
 from segtrack.errors import VehicleFileError
-from segtrack.experiments.belt_share import belt_share
+from segtrack.experiments import belt_share
 
 TIP = 0.093
 """Tips of the belts below the body's origin: 0.085 of the path and 0.008 of grousers [m]."""

@@ -12,12 +12,11 @@ import pytest
 from jointed_vehicles import TRACK, Limb, jointed, random_limbs, urdf_text
 from scipy.spatial.transform import Rotation
 
-from segtrack.description import load_vehicle
-from segtrack.description.frames import link_frames
+from segtrack.description import link_frames, load_vehicle, vehicle_links
 from segtrack.description.joints.design import ForceCurve, leaders
 from segtrack.description.joints.spec import both_ways
 from segtrack.description.joints.urdf import read_joints
-from segtrack.description.placement import body_mass, vehicle_links
+from segtrack.description.placement import body_mass
 from segtrack.errors import VehicleFileError
 
 HAND = [

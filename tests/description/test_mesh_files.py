@@ -8,8 +8,7 @@ import pytest
 import trimesh
 
 import segtrack
-from segtrack.description.mesh_files import mesh_file
-from segtrack.description.named_files import named_files
+from segtrack.description import mesh_file, named_files
 from segtrack.errors import VehicleFileError
 from segtrack.recording.setup import VehicleFiles
 

@@ -7,9 +7,14 @@ import numpy as np
 import pytest
 import yaml
 
-from segtrack.description.frames import Frame
-from segtrack.description.load import bundled_vehicles, find_vehicle, load_vehicle, parse_vehicle
-from segtrack.description.placement import place_tracks
+from segtrack.description import (
+    Frame,
+    bundled_vehicles,
+    find_vehicle,
+    load_vehicle,
+    parse_vehicle,
+    place_tracks,
+)
 from segtrack.errors import VehicleFileError
 
 PI = math.pi

@@ -4,8 +4,7 @@ import shutil
 
 import pytest
 
-from segtrack.description import find_vehicle, load_vehicle
-from segtrack.description.named_files import named_files, vehicle_hash
+from segtrack.description import find_vehicle, load_vehicle, named_files, vehicle_hash
 
 MESH = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
 SHAPE = '<visual><geometry><mesh filename="package://hull.obj"/></geometry></visual>'

@@ -13,22 +13,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.description.compliant_layout import contact_of
-from segtrack.description.placement import body_mass, vehicle_links
+from segtrack.description import VehicleDescription, bundled_vehicles, contact_of, load_vehicle, vehicle_links
+from segtrack.description.placement import body_mass
 from segtrack.errors import InvalidValueError, MappingFileError
-from segtrack.experiments.driven_turns import uniform_turns
-from segtrack.experiments.steering import Rig
-from segtrack.experiments.variants import with_contact_length, with_gauge
+from segtrack.experiments import Rig, uniform_turns, with_contact_length, with_gauge
 from segtrack.logs import Channel, Log, Motion, Signal
-from segtrack.logs.compare import compare
-from segtrack.logs.compare.sampling import SampledMotion, even_times
-from segtrack.logs.fit.unknowns import PARAMETERS
+from segtrack.logs.compare import SampledMotion, compare
+from segtrack.logs.compare.sampling import even_times
+from segtrack.logs.fit import PARAMETERS
 from segtrack.logs.mapping import map_log, parse_mapping
 from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings, parse_terrain
 from segtrack.logs.replay.path import belts_of, logged_path, odometry_arc
-from segtrack.logs.steady.compare import compare_turns
-from segtrack.logs.steady.table import SteadyTable
+from segtrack.logs.steady import SteadyTable, compare_turns
 from segtrack.robot import Robot
 
 VEHICLES = tuple(bundled_vehicles())

@@ -12,9 +12,14 @@ import segtrack
 from segtrack import terrain
 from segtrack.bullet import loader
 from segtrack.cli.app import app
-from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.description.belt_limits import segments_dip, segments_problems
-from segtrack.description.load import parse_vehicle
+from segtrack.description import (
+    VehicleDescription,
+    bundled_vehicles,
+    load_vehicle,
+    parse_vehicle,
+    segments_dip,
+    segments_problems,
+)
 from segtrack.errors import VehicleFileError
 from segtrack.files import write_text
 
@@ -123,7 +128,7 @@ def test_equal_shapes_in_a_pattern_repeat_after_one_pitch() -> None:
 def test_validate_and_draw_say_which_belts_segments_cannot_carry(tmp_path: Any) -> None:
     import yaml
 
-    from segtrack.report.vehicle_figure import draw_vehicle
+    from segtrack.report import draw_vehicle
 
     file = write_text(tmp_path / "it.yaml", yaml.safe_dump(content("triangle", 42, [BOX, BAR, ROD])))
     done = CliRunner().invoke(app, ["validate", str(file)])

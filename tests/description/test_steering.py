@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 import yaml
 
-from segtrack.description import VehicleDescription, find_vehicle, load_vehicle
-from segtrack.description.load import parse_vehicle
-from segtrack.description.steering import SteeringByLoads
+from segtrack.description import (
+    SteeringByLoads,
+    VehicleDescription,
+    find_vehicle,
+    load_vehicle,
+    parse_vehicle,
+)
 from segtrack.reproduce.turning import uniform_pressure_turning_rate
 
 

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.description.steering import SteeringByLoads
+from segtrack.description import SteeringByLoads, VehicleDescription, load_vehicle
 
 HEAVIER = 4.0
 """Mass that each front flipper has more [kg]."""

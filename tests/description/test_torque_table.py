@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scenes import vary
 
-from segtrack.description.drive import DriveSpec, TorqueTable
-from segtrack.engine.drive import force_at
+from segtrack.description import DriveSpec
+from segtrack.description.drive import TorqueTable
+from segtrack.engine import force_at
 from segtrack.errors import InvalidValueError
 from segtrack.world import World
 

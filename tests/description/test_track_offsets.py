@@ -2,7 +2,7 @@
 
 import pytest
 
-from segtrack.description.frames import TrackOffsets
+from segtrack.description import TrackOffsets
 
 
 @pytest.mark.parametrize("offsets", [(0.2, -0.2), (0.3, -0.1), (-0.1, -0.4)])

@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 
 import segtrack
 from segtrack.cli.app import app
-from segtrack.description import find_vehicle, load_vehicle
-from segtrack.description.load import parse_vehicle
+from segtrack.description import find_vehicle, load_vehicle, parse_vehicle
 from segtrack.errors import VehicleFileError
 
 QUINCE = find_vehicle("quince").read_text()

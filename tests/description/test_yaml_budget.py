@@ -7,9 +7,8 @@ import pytest
 
 from segtrack.courses import bundled_courses, load_course, parse_course
 from segtrack.courses.ground import MAX_SOLIDS
-from segtrack.description.load import find_vehicle, load_vehicle
-from segtrack.description.yaml_budget import MAX_BYTES, MAX_NODES
-from segtrack.description.yaml_file import parse_yaml, read_text
+from segtrack.description import MAX_NODES, find_vehicle, load_vehicle, parse_yaml, read_text
+from segtrack.description.yaml_budget import MAX_BYTES
 from segtrack.errors import (
     CourseFileError,
     FileAccessError,
@@ -19,7 +18,7 @@ from segtrack.errors import (
     VehicleFileError,
 )
 from segtrack.logs.mapping import load_mapping
-from segtrack.study.file import load_study_file
+from segtrack.study import load_study_file
 
 HEAD = "title: B\ndescription: b\nvehicle: quince\n"
 LANE = "lanes:\n- width: 1.2\n  pieces:\n  - {flat: {length: 1.2}, name: near}\n"

@@ -7,10 +7,10 @@ import time
 import pytest
 import yaml
 
-from segtrack.description.yaml_file import read_value
+from segtrack.description import read_value
 from segtrack.errors import MappingFileError, TerrainFileError
 from segtrack.logs.mapping import parse_mapping
-from segtrack.logs.replay.terrain import parse_terrain
+from segtrack.logs.replay import parse_terrain
 
 PIECES = (
     "",

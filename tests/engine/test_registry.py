@@ -11,16 +11,15 @@ import pytest
 
 import segtrack
 from segtrack import terrain
-from segtrack.engine.track_models import (
+from segtrack.engine import (
     TRACK_MODELS,
-    TrackModelEntry,
     describe_track_models,
     find_track_model,
     resolve,
     track_model_names,
-    track_model_table,
     wheel_count,
 )
+from segtrack.engine.track_models import TrackModelEntry, track_model_table
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.rendering import Camera
 
@@ -34,7 +33,7 @@ def sand(monkeypatch: pytest.MonkeyPatch) -> TrackModelEntry:
     module = ModuleType("sand_tracks")
 
     def native(description, name, time_step, flippers):
-        from segtrack.native.belt_vehicle import BeltVehicle
+        from segtrack.native import BeltVehicle
 
         assert name == SAND
         return BeltVehicle(description, "surface", time_step, flippers)

@@ -7,7 +7,7 @@ from command_line import run
 from PIL import Image
 from scenes import environment
 
-from segtrack.report.course_sheet import CourseSheet
+from segtrack.report import CourseSheet
 
 
 def test_courses_are_those_of_environments_with_the_same_seeds_and_show_robot_and_way():

@@ -9,10 +9,16 @@ import pytest
 from scenes import environment
 
 from segtrack.courses import bundled_courses, find_course, load_course
-from segtrack.envs import TASK_ID, CourseTask, Environment
-from segtrack.envs.parameters import Number
-from segtrack.envs.task import EpisodeCourse, Task, straight
-from segtrack.envs.vector import VectorEnvironment
+from segtrack.envs import (
+    TASK_ID,
+    CourseTask,
+    Environment,
+    EpisodeCourse,
+    Number,
+    Task,
+    VectorEnvironment,
+    straight,
+)
 from segtrack.errors import CourseFileError, InvalidValueError, UnknownNameError
 from segtrack.terrain import PatternedStepField
 

@@ -7,8 +7,8 @@ import gymnasium
 import numpy as np
 import pytest
 
-from segtrack.envs import Curriculum
-from segtrack.envs.parameters import Number, WordChoice, sample_values
+from segtrack.envs import Curriculum, Number
+from segtrack.envs.parameters import WordChoice, sample_values
 from segtrack.errors import InvalidValueError, UnknownNameError
 
 NAN, INF = math.nan, math.inf

@@ -13,8 +13,7 @@ from gymnasium.wrappers import TimeLimit
 from quick import some_of
 from scenes import environment
 
-from segtrack.envs import IDS
-from segtrack.envs.episode_world import EpisodeWorld
+from segtrack.envs import IDS, EpisodeWorld
 
 VARIED = {
     "friction": (0.4, 0.8),

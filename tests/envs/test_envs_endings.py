@@ -8,9 +8,8 @@ import pytest
 from env_actions import FORWARD, STILL
 from scenes import environment
 
-from segtrack.envs import TASKS
+from segtrack.envs import TASKS, TERMS
 from segtrack.envs.parameters import ROBOT_PARAMETERS
-from segtrack.envs.rewards import TERMS
 from segtrack.envs.tasks import StepClimb
 
 KEYS = {"parameters", "outcome", "success", "progress", "slip", "energy", "reward_terms"}

@@ -4,7 +4,7 @@ import psutil
 import pytest
 from scenes import environment
 
-from segtrack.envs.vector import VectorEnvironment
+from segtrack.envs import VectorEnvironment
 
 
 def growth_over_resets(task, count, **given):

@@ -8,8 +8,8 @@ from env_views import view_at
 from scenes import environment
 
 from segtrack import terrain
-from segtrack.envs import Task
-from segtrack.envs.task import EpisodeCourse, Path, straight
+from segtrack.envs import EpisodeCourse, Task, straight
+from segtrack.envs.task import Path
 from segtrack.envs.tasks import StepClimb
 from segtrack.errors import InvalidValueError
 

@@ -10,9 +10,8 @@ from env_actions import FORWARD, STILL
 from scenes import environment
 
 from segtrack.description import bundled_vehicles
-from segtrack.envs import TASKS, Environment, Scan
+from segtrack.envs import TASKS, TERMS, Environment, Scan
 from segtrack.envs.parameters import ROBOT_PARAMETERS
-from segtrack.envs.rewards import TERMS
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 
 NAN, INF = math.nan, math.inf

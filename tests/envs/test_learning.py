@@ -14,18 +14,26 @@ from typer.testing import CliRunner
 
 from segtrack.cli.app import app
 from segtrack.envs import Environment
-from segtrack.envs.learning import batch_benchmark, evaluation
-from segtrack.envs.learning.batch_benchmark import benchmark_batches
-from segtrack.envs.learning.benchmark import benchmark
-from segtrack.envs.learning.episode_films import film_jobs
-from segtrack.envs.learning.evaluation import evaluate
-from segtrack.envs.learning.evaluation_setup import EvaluationCase, EvaluationSetup, benchmark_setup
+from segtrack.envs.learning import (
+    Evaluation,
+    EvaluationSetup,
+    LevelResult,
+    batch_benchmark,
+    benchmark,
+    benchmark_batches,
+    benchmark_setup,
+    evaluate,
+    evaluation,
+    film_jobs,
+    make_policy,
+)
+from segtrack.envs.learning.evaluation_setup import EvaluationCase
 from segtrack.envs.learning.network import Network
-from segtrack.envs.learning.policies import BUNDLED, make_policy
-from segtrack.envs.learning.results import EpisodeOutcome, Evaluation, LevelResult, Model
+from segtrack.envs.learning.policies import BUNDLED
+from segtrack.envs.learning.results import EpisodeOutcome, Model
 from segtrack.envs.learning.rollouts import Row, run_row
 from segtrack.envs.parameters import ROBOT_PARAMETERS
-from segtrack.report.evaluation import draw_evaluation, evaluation_tables
+from segtrack.report import draw_evaluation, evaluation_tables
 
 CLIMB = EvaluationCase("scripted", "native", "compliant", "nominal", 0.24)
 

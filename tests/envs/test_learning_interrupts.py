@@ -7,9 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
-from segtrack.envs.learning import evaluation
-from segtrack.envs.learning.evaluation import EvaluationInterrupted, evaluate
-from segtrack.envs.learning.evaluation_setup import EvaluationSetup
+from segtrack.envs.learning import EvaluationInterrupted, EvaluationSetup, evaluate, evaluation
 from segtrack.envs.learning.results import EpisodeOutcome
 
 WORDS = ["evaluate", "GapCross", "--track-model", "chain", "--episodes", "12", "--levels", "0.2,0.3"]

@@ -6,10 +6,9 @@ from gymnasium.vector import AutoresetMode
 
 pytest.importorskip("stable_baselines3", reason="needs the extra train")
 
-from segtrack.envs import Environment
+from segtrack.envs import Environment, VectorEnvironment
 from segtrack.envs.learning.levels import EACH, THRESHOLD, Levels, LevelTrial
 from segtrack.envs.learning.sb3 import REWARD_SCALE, Robots
-from segtrack.envs.vector import VectorEnvironment
 from segtrack.errors import InvalidValueError
 
 SAME = {"time_step": 0.004, "threads": 1, "autoreset_mode": AutoresetMode.SAME_STEP}

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from segtrack import terrain
-from segtrack.envs import Environment
+from segtrack.envs import Environment, VectorEnvironment
 from segtrack.envs.library import KINDS, LEVELS, draw_library, library_index
 from segtrack.envs.tasks import Traverse
-from segtrack.envs.vector import VectorEnvironment
 from segtrack.errors import InvalidValueError
 
 REACH, VARIANTS = 0.4, 2

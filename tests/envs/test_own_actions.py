@@ -8,10 +8,9 @@ import pytest
 from jointed_vehicles import Limb, jointed
 from scenes import environment
 
-from segtrack.envs import ActionMapping, Actuators, Environment
+from segtrack.envs import ActionMapping, Actuators, Environment, VectorEnvironment
+from segtrack.envs.learning import make_policy
 from segtrack.envs.learning.network import NetworkOrigin
-from segtrack.envs.learning.policies import make_policy
-from segtrack.envs.vector import VectorEnvironment
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 
 LIMBS = [

@@ -10,11 +10,8 @@ from env_views import view_at
 from scenes import environment
 
 import segtrack.envs
-from segtrack.envs import TASKS, Environment
-from segtrack.envs.observation import PARTS, ObservationPart
-from segtrack.envs.rewards import TERMS, Reward, Term
-from segtrack.envs.task import straight
-from segtrack.envs.vector import VectorEnvironment
+from segtrack.envs import PARTS, TASKS, TERMS, Environment, ObservationPart, Term, VectorEnvironment, straight
+from segtrack.envs.rewards import Reward
 from segtrack.errors import InvalidValueError, UnknownNameError
 
 FORWARD = np.array([1.0, 0.8, 0.3, -0.2], np.float32)

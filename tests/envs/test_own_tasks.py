@@ -7,11 +7,9 @@ import gymnasium
 import numpy as np
 import pytest
 
-from segtrack.envs import TASK_ID, Environment, Task
-from segtrack.envs.parameters import Number
-from segtrack.envs.task import EpisodeCourse, Path, straight
+from segtrack.envs import TASK_ID, Environment, EpisodeCourse, Number, Task, VectorEnvironment, straight
+from segtrack.envs.task import Path
 from segtrack.envs.tasks import Traverse
-from segtrack.envs.vector import VectorEnvironment
 from segtrack.errors import InvalidValueError
 from segtrack.terrain import Plane, Step
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segtrack.envs.task import Path, PathPoint, straight
+from segtrack.envs import straight
+from segtrack.envs.task import Path, PathPoint
 from segtrack.errors import InvalidValueError
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from segtrack.envs.learning import make_policy
 from segtrack.envs.learning.network import Network, NetworkOrigin
-from segtrack.envs.learning.policies import make_policy
 from segtrack.errors import FileAccessError, InvalidValueError
 
 

@@ -9,8 +9,8 @@ import pytest
 from env_views import view_at
 from scipy.spatial.transform import Rotation
 
-from segtrack.envs.rewards import TERMS, Reward, reward_table
-from segtrack.envs.task import straight
+from segtrack.envs import TERMS, straight
+from segtrack.envs.rewards import Reward, reward_table
 from segtrack.errors import InvalidValueError, UnknownNameError
 
 README = (Path(__file__).parents[2] / "envs" / "README.md").read_text(encoding="utf-8")

@@ -5,13 +5,11 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from segtrack.description import load_vehicle
-from segtrack.envs import TASKS, Environment
-from segtrack.envs.learning.curve import LearningCurve
+from segtrack.envs import TASKS, Environment, VectorEnvironment
+from segtrack.envs.learning import LearningCurve, TrainingSettings, make_policy
 from segtrack.envs.learning.network import Network
-from segtrack.envs.learning.policies import BUNDLED, make_policy
-from segtrack.envs.learning.training import TrainingSettings
+from segtrack.envs.learning.policies import BUNDLED
 from segtrack.envs.parameters import spread
-from segtrack.envs.vector import VectorEnvironment
 from segtrack.errors import UnknownNameError
 
 TRAINED = sorted(path.stem for path in BUNDLED.glob("*.npz"))

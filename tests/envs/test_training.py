@@ -18,11 +18,9 @@ from scenes import heed_interrupts
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
-from segtrack.envs.environment import Environment
+from segtrack.envs import Environment, VectorEnvironment
+from segtrack.envs.learning import TrainingResult, TrainingSettings, make_policy, resume, train
 from segtrack.envs.learning.network import Network
-from segtrack.envs.learning.policies import make_policy
-from segtrack.envs.learning.training import TrainingResult, TrainingSettings, resume, train
-from segtrack.envs.vector import VectorEnvironment
 from segtrack.errors import FileAccessError, NotReadyError, UnknownNameError
 
 pytest.importorskip("stable_baselines3", reason="needs the extra train")

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from segtrack.envs import IDS, TASKS, Environment
-from segtrack.envs.vector import VectorEnvironment
+from segtrack.envs import IDS, TASKS, Environment, VectorEnvironment
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 
 STEP = {"time_step": 0.004, "time_limit": 0.4}

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from segtrack.envs import Task
-from segtrack.envs.parameters import Number
-from segtrack.envs.task import EpisodeCourse, Path
-from segtrack.envs.vector import VectorEnvironment
+from segtrack.envs import EpisodeCourse, Number, Task, VectorEnvironment
+from segtrack.envs.task import Path
 from segtrack.terrain import Plane
 
 

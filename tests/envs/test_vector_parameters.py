@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from segtrack.envs.setup import Draws, TaskSetup
-from segtrack.envs.vector import VectorEnvironment
+from segtrack.envs import TaskSetup, VectorEnvironment
+from segtrack.envs.setup import Draws
 from segtrack.envs.vector_info import ParameterColumns
 from segtrack.errors import InvalidValueError, UnknownNameError
 

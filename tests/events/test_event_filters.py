@@ -3,14 +3,8 @@
 import numpy as np
 import pytest
 
-from segtrack.events.filters import (
-    DENOMINATOR,
-    FOOT,
-    NUMERATOR,
-    absorbed_power,
-    low_passed,
-    weighted_acceleration,
-)
+from segtrack.events import absorbed_power, low_passed
+from segtrack.events.filters import DENOMINATOR, FOOT, NUMERATOR, weighted_acceleration
 
 SECONDS = 40.0
 

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from segtrack.errors import InvalidValueError
 from segtrack.events import SearchTrial, UpwardSearch
-from segtrack.report.event_figure import draw_search, search_table
+from segtrack.report import draw_search, search_table
 
 
 def run(search, passes, measure=lambda value: 0.0):

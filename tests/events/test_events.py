@@ -10,9 +10,10 @@ from jointed_vehicles import Limb, jointed
 
 import segtrack
 from segtrack import terrain
-from segtrack.engine.drive import force_at
+from segtrack.engine import force_at
 from segtrack.errors import DivergedError, InvalidValueError, UnknownNameError
 from segtrack.events import (
+    LIMITS,
     Assumptions,
     BeltSpeedDriver,
     EventSetup,
@@ -23,8 +24,8 @@ from segtrack.events import (
     UpwardSearch,
     run_event,
 )
-from segtrack.events.limits import LIMITS, HullClearance, LimitSensor, commanded_speed
-from segtrack.experiments.variants import with_friction
+from segtrack.events.limits import HullClearance, LimitSensor, commanded_speed
+from segtrack.experiments import with_friction
 
 BRIEF = Assumptions(run_up=0.5, rest=0.2, step_rest=0.2, stall_time=2.0, past=0.5)
 PACKBOT = segtrack.load_vehicle("packbot")

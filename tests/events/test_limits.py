@@ -3,7 +3,8 @@
 import pytest
 
 from segtrack import World, terrain
-from segtrack.events.limits import LIMITS, LimitSensor
+from segtrack.events import LIMITS
+from segtrack.events.limits import LimitSensor
 
 
 @pytest.mark.parametrize("speed", [0.2, -0.2])

@@ -14,9 +14,8 @@ import pytest
 from segtrack.description import load_vehicle
 from segtrack.engine import EngineName
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
-from segtrack.experiments.climb import _Attempt, _real_time_factors, _slip, run_climb
-from segtrack.experiments.climb_result import ClimbSetup
-from segtrack.experiments.parallel import run_parallel
+from segtrack.experiments import ClimbSetup, run_climb, run_parallel
+from segtrack.experiments.climb import _Attempt, _real_time_factors, _slip
 from segtrack.files import check_writable, claimed, replacing
 from segtrack.reproduce.armed import with_arm
 from segtrack.reproduce.okada_cases import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4, case_setup
@@ -24,8 +23,7 @@ from segtrack.reproduce.okada_map import MapPoint, critical_damping, run_map
 from segtrack.reproduce.okada_table_2 import MODELS, run_table_2
 from segtrack.reproduce.okada_table_4 import STIFFNESSES, TIME_STEPS, run_band
 from segtrack.reproduce.speed import measure_speed
-from segtrack.robot import RobotState
-from segtrack.robot.motion import Motion, Signal
+from segtrack.robot import Motion, RobotState, Signal
 from segtrack.terrain import Step
 
 

@@ -15,9 +15,14 @@ from typer.testing import CliRunner
 import segtrack
 from segtrack import terrain
 from segtrack.cli.app import app
-from segtrack.description import VehicleDescription, bundled_vehicles, find_vehicle, load_vehicle
-from segtrack.description.load import parse_vehicle
-from segtrack.description.steering import SteeringByLoads
+from segtrack.description import (
+    SteeringByLoads,
+    VehicleDescription,
+    bundled_vehicles,
+    find_vehicle,
+    load_vehicle,
+    parse_vehicle,
+)
 from segtrack.errors import VehicleFileError
 
 UP = 1.0

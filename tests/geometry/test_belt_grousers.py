@@ -9,11 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segtrack.description import load_vehicle
-from segtrack.geometry.grousers import place_grousers, wrap_travel
+from segtrack.geometry import Arc, BeltPath, Pulley, normal_of, place_grousers, prism, wrap_belt, wrap_travel
 from segtrack.geometry.links import seam_error, stance_on_belt, stance_on_segments
-from segtrack.geometry.path import Arc, BeltPath, normal_of
-from segtrack.geometry.pulleys import Pulley, wrap_belt
-from segtrack.geometry.solids import prism
 
 
 def started_at(path, first):

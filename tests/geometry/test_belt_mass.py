@@ -11,16 +11,17 @@ from native_vehicles import SPRUNG
 from scipy.spatial.transform import Rotation
 
 from segtrack.description import bundled_vehicles, load_vehicle
-from segtrack.geometry.links import segment_links
-from segtrack.geometry.mass import (
+from segtrack.geometry import (
     MassProperties,
+    Pulley,
     quaternion_of,
     rotation_about_y,
     rotation_of,
     rpy_of,
+    segment_links,
     uniform_belt,
+    wrap_belt,
 )
-from segtrack.geometry.pulleys import Pulley, wrap_belt
 
 
 @settings(max_examples=30)

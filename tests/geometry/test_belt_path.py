@@ -9,8 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.path import Arc, BeltPath, Line, chain_segments, normal_of
-from segtrack.geometry.pulleys import Pulley, wrap_belt
+from segtrack.geometry import Arc, BeltPath, Line, Pulley, chain_segments, normal_of, wrap_belt
 
 
 def hull_perimeter(pulleys):

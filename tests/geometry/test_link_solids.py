@@ -8,20 +8,28 @@ from drawn_belts import bean, belts, convex_pulleys, oval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segtrack.geometry.grousers import place_grousers
-from segtrack.geometry.links import ground_dip, segment_links, stance_on_segments
-from segtrack.geometry.mass import MassProperties, rotation_about_y, rotation_of
-from segtrack.geometry.path import (
+from segtrack.geometry import (
     Arc,
     BeltPath,
+    Box,
+    Cylinder,
+    Hull,
     Line,
+    MassProperties,
+    Placed,
+    Pulley,
     chain_segments,
+    ground_dip,
     inner_outline,
     normal_of,
     outer_outline,
+    place_grousers,
+    rotation_about_y,
+    rotation_of,
+    segment_links,
+    wrap_belt,
 )
-from segtrack.geometry.pulleys import Pulley, wrap_belt
-from segtrack.geometry.solids import Box, Cylinder, Hull, Placed
+from segtrack.geometry.links import stance_on_segments
 
 
 @given(belts(), st.floats(-0.4, 0.4), st.floats(0.0, 0.03))

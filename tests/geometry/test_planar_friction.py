@@ -10,7 +10,8 @@ import pytest
 from scipy.optimize import brentq, minimize
 
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.planar_friction import TOLERANCE, PlanarContacts, balance_friction, uniform_tracks
+from segtrack.geometry import PlanarContacts, balance_friction, uniform_tracks
+from segtrack.geometry.planar_friction import TOLERANCE
 from segtrack.reproduce.turning import uniform_pressure_turning_rate
 
 LENGTH, GAUGE, SPEED, FRICTION = 0.51, 0.445, 0.2, 0.6

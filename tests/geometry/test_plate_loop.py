@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.loops import plate_loop
-from segtrack.geometry.path import BeltPath, chain_segments, normal_of, tangent_of
-from segtrack.geometry.pulleys import Pulley, wrap_belt
+from segtrack.geometry import BeltPath, Pulley, chain_segments, normal_of, plate_loop, tangent_of, wrap_belt
 
 SHAPES = {
     "oval": [Pulley(-0.255, 0.0, 0.082), Pulley(0.255, 0.0, 0.082)],

@@ -8,10 +8,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from segtrack import terrain
-from segtrack.ground.broadphase import (
-    ALL_FACES,
+from segtrack.ground import (
     MAX_EDGES,
     NONE,
+    RIGID,
     allocate_contact_history,
     box_in_world,
     faces_near,
@@ -22,11 +22,12 @@ from segtrack.ground.broadphase import (
     greatest_sinkage,
     knows_edge,
     list_candidates,
+    pack_ground,
     take_edge_over,
 )
+from segtrack.ground.broadphase import ALL_FACES
 from segtrack.ground.implicit_contact import nearest_face
-from segtrack.ground.pack import RIGID, pack_ground
-from segtrack.terrain.soil import find_soil
+from segtrack.terrain import find_soil
 
 pytestmark = pytest.mark.usefixtures("kernels_run_as")
 RNG = np.random.default_rng(0)

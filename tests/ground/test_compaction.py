@@ -6,7 +6,7 @@ from scipy.optimize import brentq
 
 import segtrack
 from segtrack import terrain
-from segtrack.terrain.soil import find_soil
+from segtrack.terrain import find_soil
 
 LENGTH, HEIGHT, WIDTH, GROUND_LENGTH = 0.005, 0.008, 0.075, 0.51
 """Grousers of a PackBot along the belt and outwards, its belt's width, and its straight line [m]."""

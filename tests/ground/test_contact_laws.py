@@ -11,16 +11,9 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import InvalidValueError
-from segtrack.ground.contact_laws import (
-    ContactParameters,
-    contact_parameters,
-    read_number,
-    rigid_friction,
-    soil_pressure,
-    soil_shear,
-    soil_slope,
-)
-from segtrack.terrain.soil import find_soil
+from segtrack.ground import ContactParameters, contact_parameters, read_number, rigid_friction
+from segtrack.ground.contact_laws import soil_pressure, soil_shear, soil_slope
+from segtrack.terrain import find_soil
 
 pytestmark = pytest.mark.usefixtures("kernels_run_as")
 RNG = np.random.default_rng(0)

@@ -7,11 +7,19 @@ import pytest
 from contact_numbers import ACROSS, law
 
 from segtrack import terrain
-from segtrack.ground.broadphase import NONE, allocate_contact_history, greatest_sinkage
-from segtrack.ground.pack import pack_ground
-from segtrack.ground.point_contact import edge_in_piece, penetration_depth_solid, touch_edge_end, touch_point
-from segtrack.ground.tread import Grouser, Tread
-from segtrack.terrain.soil import find_soil
+from segtrack.ground import (
+    NONE,
+    Grouser,
+    Tread,
+    allocate_contact_history,
+    edge_in_piece,
+    greatest_sinkage,
+    pack_ground,
+    touch_edge_end,
+    touch_point,
+)
+from segtrack.ground.point_contact import penetration_depth_solid
+from segtrack.terrain import find_soil
 
 pytestmark = pytest.mark.usefixtures("kernels_run_as")
 RNG = np.random.default_rng(0)

@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 
 from segtrack import terrain
 from segtrack.errors import InvalidValueError
-from segtrack.ground.pack import SIDES, pack_ground, polyhedra
-from segtrack.ground.tread import Grouser, Tread, pack_treads
+from segtrack.ground import Grouser, Tread, pack_ground, pack_treads
+from segtrack.ground.pack import SIDES, polyhedra
 from segtrack.terrain import solids
 
 pytestmark = pytest.mark.usefixtures("kernels_run_as")

@@ -8,10 +8,10 @@ from scipy.spatial.transform import Rotation
 
 from segtrack import terrain
 from segtrack.errors import InvalidValueError
-from segtrack.ground.height_scan import sample_cells, sample_reliefs
-from segtrack.ground.relief import pack_relief
-from segtrack.kernels.tuples import Packed
-from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
+from segtrack.geometry import Box, Cylinder, Hull
+from segtrack.ground import pack_relief, sample_cells, sample_reliefs
+from segtrack.kernels import Packed
+from segtrack.terrain import HalfSpace
 
 RNG = np.random.default_rng(5)
 HEIGHTS = RNG.uniform(-0.2, 0.3, (17, 9))

@@ -8,9 +8,9 @@ from scipy.spatial.transform import Rotation
 
 import segtrack
 from segtrack import terrain
-from segtrack.ground.pack import pack_ground
-from segtrack.terrain.soil import find_soil
-from segtrack.terrain.solids import Box
+from segtrack.geometry import Box
+from segtrack.ground import pack_ground
+from segtrack.terrain import find_soil
 
 PITCH = 0.2
 """Distance between the middles of tiles [m]."""

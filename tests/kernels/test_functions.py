@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from segtrack.kernels.compiling import entry
-from segtrack.kernels.functions import arctangent, cosine_sine, exponential, logarithm, power
+from segtrack.kernels import arctangent, cosine_sine, entry, exponential, power
+from segtrack.kernels.functions import logarithm
 
 
 @entry

@@ -16,16 +16,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from segtrack.kernels import compiling
-from segtrack.kernels.compiling import Kernel, compiled, content_hash, entry, inlined
-from segtrack.kernels.progress import (
-    NOTICE,
-    BarReporter,
-    LogReporter,
-    current_reporter,
-    report_to,
-)
-from segtrack.kernels.tuples import Packed, item
+from segtrack.kernels import BarReporter, Kernel, Packed, compiled, compiling, entry, inlined, item, report_to
+from segtrack.kernels.compiling import content_hash
+from segtrack.kernels.progress import NOTICE, LogReporter, current_reporter
 
 pytestmark = pytest.mark.skipif(compiling.config.DISABLE_JIT, reason="nothing is compiled")
 TEXT = """

@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from segtrack.kernels.rounding import BITS, NOTHING, rounded
+from segtrack.kernels import rounded
+from segtrack.kernels.rounding import BITS, NOTHING
 
 LENGTHS = st.floats(min_value=1e-6, max_value=1e6)
 

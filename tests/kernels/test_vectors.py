@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from segtrack.ground.parent_frames import (
+from segtrack.ground import (
     KINEMATIC,
     CouplingImpulses,
     NetWrench,

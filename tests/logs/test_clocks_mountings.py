@@ -10,10 +10,9 @@ from scipy.spatial.transform import Rotation
 from test_clocks import orientations, pair, rates
 
 from segtrack.errors import ClockError
-from segtrack.geometry.mass import rpy_of
+from segtrack.geometry import rpy_of
 from segtrack.logs import Motion, Signal
-from segtrack.logs.clocks import fit_clock
-from segtrack.logs.clocks.clock_fit import SensorMounting
+from segtrack.logs.clocks import SensorMounting, fit_clock
 from segtrack.logs.clocks.motion_fit import SCALES
 from segtrack.logs.clocks.overlay import mounting_of
 

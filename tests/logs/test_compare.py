@@ -11,9 +11,16 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.errors import InvalidValueError
 from segtrack.logs import Motion, Signal
-from segtrack.logs.compare import DataUncertainty, InputPair, Variants, compare, compare_motions
+from segtrack.logs.compare import (
+    DataUncertainty,
+    InputPair,
+    SampledMotion,
+    Variants,
+    compare,
+    compare_motions,
+)
 from segtrack.logs.compare.errors import rigid_motion
-from segtrack.logs.compare.sampling import SampledMotion, even_times
+from segtrack.logs.compare.sampling import even_times
 from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings, parse_terrain
 
 TIMES = np.arange(0.0, 20.0, 0.05)

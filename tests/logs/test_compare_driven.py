@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from segtrack import terrain
-from segtrack.description import load_vehicle
-from segtrack.description.placement import bounding_box
-from segtrack.experiments.variants import with_body, with_friction
+from segtrack.description import bounding_box, load_vehicle
+from segtrack.experiments import with_body, with_friction
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import (
     CLIMB_PHASES,
@@ -17,7 +16,7 @@ from segtrack.logs.compare import (
     find_phases,
 )
 from segtrack.logs.replay import ReplaySettings, parse_terrain, replay
-from segtrack.report.logs.compare import draw_comparison
+from segtrack.report.logs import draw_comparison
 from segtrack.world import World
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from rod_climb import RodClimb
 from scipy.spatial.transform import Rotation
 
 from segtrack.logs import Motion, Signal
-from segtrack.logs.compare.phases import CLIMB_PHASES, find_phases
+from segtrack.logs.compare import CLIMB_PHASES, find_phases
 
 RODS = (
     RodClimb(),

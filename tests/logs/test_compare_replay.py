@@ -8,7 +8,7 @@ import pytest
 from rod_climb import RodClimb
 
 from segtrack.description import load_vehicle
-from segtrack.description.chain.layout import track_design
+from segtrack.description.chain import track_design
 from segtrack.errors import (
     DivergedError,
     InvalidValueError,
@@ -16,7 +16,7 @@ from segtrack.errors import (
     UncertaintyFileError,
     UnknownNameError,
 )
-from segtrack.experiments.variants import with_sub_steps
+from segtrack.experiments import with_sub_steps
 from segtrack.logs.compare import (
     CompareInterrupted,
     Stated,
@@ -26,8 +26,15 @@ from segtrack.logs.compare import (
     simulation_count,
     simulations,
 )
-from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings, load_terrain, parse_terrain
-from segtrack.logs.replay.touch import first_touch
+from segtrack.logs.replay import (
+    AlignedLog,
+    Place,
+    Replay,
+    ReplaySettings,
+    first_touch,
+    load_terrain,
+    parse_terrain,
+)
 
 STEP = "terrain: [{step: {height: 0.2, length: 2.0}, place: {x: 1.0}}]"
 

@@ -20,16 +20,27 @@ from segtrack.errors import (
     SegtrackError,
     UnknownNameError,
 )
-from segtrack.experiments.parallel import Workers
+from segtrack.experiments import Workers
 from segtrack.files import to_json
-from segtrack.logs.fit import Choice, Fit, MotionCase, Prior, fit, with_parameters
-from segtrack.logs.fit.advice import SHOWN_BY, advice_of
-from segtrack.logs.fit.cases import LOST, LogFiles, residuals_of
+from segtrack.logs.fit import (
+    PARAMETERS,
+    Choice,
+    Fit,
+    LogFiles,
+    MotionCase,
+    Prior,
+    advice_of,
+    fit,
+    unfitted_hash,
+    with_parameters,
+)
+from segtrack.logs.fit.advice import SHOWN_BY
+from segtrack.logs.fit.cases import LOST, residuals_of
 from segtrack.logs.fit.loss import LOSSES, Loss
-from segtrack.logs.fit.unknowns import CLOCK_OFFSET, PARAMETERS
-from segtrack.logs.fit.vehicle_file import calibrated, unfitted_hash, write_vehicle
+from segtrack.logs.fit.unknowns import CLOCK_OFFSET
+from segtrack.logs.fit.vehicle_file import calibrated, write_vehicle
 from segtrack.report.logs.fit import draw_fit, draw_residuals, fit_tables
-from segtrack.robot.motion import Motion, Signal
+from segtrack.robot import Motion, Signal
 
 PROVENANCE = {
     "date": "2026-11-22",

@@ -13,13 +13,11 @@ from typer.testing import CliRunner
 from segtrack.cli.app import app
 from segtrack.description import load_vehicle
 from segtrack.errors import FitFileError, SegtrackError
-from segtrack.logs.fit.cases import MotionCase
+from segtrack.logs.fit import PARAMETERS, MotionCase, find_fit, load_study
 from segtrack.logs.fit.file import load_fit_file
-from segtrack.logs.fit.fit import describe
-from segtrack.logs.fit.study import find_fit, load_study
-from segtrack.logs.fit.unknowns import PARAMETERS
+from segtrack.logs.fit.fitting import describe
 from segtrack.logs.steady import SteadyCase
-from segtrack.robot.motion import QUANTITIES
+from segtrack.robot import QUANTITIES
 
 MAPPING = """
 vehicle: packbot

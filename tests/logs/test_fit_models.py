@@ -12,10 +12,10 @@ pytest.importorskip("cmaes", reason="of an extra")
 
 from segtrack.description import VehicleDescription
 from segtrack.files import to_json
-from segtrack.logs.fit import Choice, Fit, MotionCase, fit
-from segtrack.logs.fit.models import SharedEstimate, compare_models
-from segtrack.report.logs.models import draw_models, models_outcome, models_table
-from segtrack.robot.motion import Motion, Signal
+from segtrack.logs.fit import Choice, Fit, MotionCase, SharedEstimate, compare_models, fit
+from segtrack.report.logs import models_outcome
+from segtrack.report.logs.models import draw_models, models_table
+from segtrack.robot import Motion, Signal
 
 
 def early(vehicle: VehicleDescription, case: MotionCase) -> Motion:

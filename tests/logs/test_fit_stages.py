@@ -9,16 +9,16 @@ import pytest
 from log_fit_doubles import VEHICLE, logged
 
 from segtrack.description import load_vehicle
-from segtrack.experiments.parallel import Workers
+from segtrack.experiments import Workers
+from segtrack.logs.fit import Choice, Profile
 from segtrack.logs.fit.estimates import estimates_of
 from segtrack.logs.fit.evaluate import Evaluator
-from segtrack.logs.fit.fit import describe
-from segtrack.logs.fit.profiles import Profile
+from segtrack.logs.fit.fitting import describe
 from segtrack.logs.fit.search import noise_of_row
 from segtrack.logs.fit.store import Store
 from segtrack.logs.fit.uncertainty import effective_number, uncertainty_of
-from segtrack.logs.fit.unknowns import Choice, unknowns_of
-from segtrack.recording.setup import version_of
+from segtrack.logs.fit.unknowns import unknowns_of
+from segtrack.recording import version_of
 
 NO_PRIOR = np.zeros((1, 1))
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from segtrack.cli.app import app
 from segtrack.errors import MappingFileError
-from segtrack.experiments.climb import trajectory_columns
+from segtrack.experiments import trajectory_columns
 from segtrack.files import write_csv
 from segtrack.logs import QUANTITIES, Channel, Log, Motion, Signal
 from segtrack.logs.mapping import map_file, map_log, parse_mapping, propose

@@ -8,7 +8,7 @@ from mapped_logs import TIMES, channel, log_of
 from typer.testing import CliRunner
 
 from segtrack.errors import InvalidValueError, MappingFileError
-from segtrack.logs.log import Log
+from segtrack.logs import Log
 from segtrack.logs.mapping import map_file, map_log, map_trials, parse_mapping
 from segtrack.logs.mapping.trials import find_trials
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from mapped_logs import COUNT, TIMES, channel, constant, log_of, mapped, refused, with_run
 
-from segtrack.logs.mapping.references import ANGLE, CURRENT, ENERGY, FORCE, LENGTH, SPEED, TIME, TURNING
+from segtrack.logs.mapping import ANGLE, LENGTH, SPEED
+from segtrack.logs.mapping.references import CURRENT, ENERGY, FORCE, TIME, TURNING
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from segtrack.logs.mapping import map_file, map_log, parse_mapping
 from segtrack.logs.mapping.accepted import FINDINGS
 from segtrack.logs.plausibility import ImplausibleLogError, check_plausibility, refuse
 from segtrack.logs.plausibility.check import _MOTIONS, _SIGNALS
-from segtrack.logs.steady.table import DATA
+from segtrack.logs.steady import DATA
 
 QUICK = "quaternion's order", "pitch's sign", "no gear ratio", "m for mm", "mark of none", "frozen pose"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from segtrack.geometry.mass import GRAVITY
+from segtrack.geometry import GRAVITY
 from segtrack.logs import Channel, Log
 from segtrack.logs.mapping import map_log, parse_mapping
 from segtrack.logs.plausibility import check_plausibility

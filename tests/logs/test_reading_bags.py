@@ -18,9 +18,11 @@ from rosbags.highlevel import AnyReader  # noqa: E402
 from rosbags.rosbag1 import Writer as Ros1Writer  # noqa: E402
 
 from segtrack.errors import LogFileError  # noqa: E402
-from segtrack.logs.reading import read_log  # noqa: E402
-from segtrack.logs.reading.inspection import inspect_log  # noqa: E402
-from segtrack.report.logs.inspect import inspect_tables  # noqa: E402
+from segtrack.logs.reading import (
+    inspect_log,  # noqa: E402
+    read_log,  # noqa: E402
+)
+from segtrack.report.logs import inspect_tables  # noqa: E402
 
 
 def value(message, path):

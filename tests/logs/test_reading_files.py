@@ -14,9 +14,16 @@ from typer.testing import CliRunner
 from segtrack.cli.app import app
 from segtrack.errors import FileAccessError, InvalidValueError, LogFileError
 from segtrack.logs import Channel, Log, Motion, Signal
-from segtrack.logs.reading import matlab, matlab_process, read_log, write_bag, write_csv, write_tum
-from segtrack.logs.reading.inspection import inspect_log
-from segtrack.report.logs.inspect import draw_log, inspect_tables
+from segtrack.logs.reading import (
+    inspect_log,
+    matlab,
+    matlab_process,
+    read_log,
+    write_bag,
+    write_csv,
+    write_tum,
+)
+from segtrack.report.logs import draw_log, inspect_tables
 
 RANDOM = np.random.default_rng(5)
 COUNT = 60

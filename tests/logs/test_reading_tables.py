@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from segtrack.errors import LogFileError
-from segtrack.logs.reading import read_log
-from segtrack.logs.reading.headers import is_time, seconds_of, unit_of
+from segtrack.logs.reading import is_time, read_log
+from segtrack.logs.reading.headers import seconds_of, unit_of
 
 RANDOM = np.random.default_rng(3)
 TABLE = np.column_stack(

@@ -11,7 +11,7 @@ from simulated_logs import BEGIN, LEVEL, climb, differences, disguised, step
 
 from segtrack.description import load_vehicle
 from segtrack.errors import DivergedError, LogFileError
-from segtrack.experiments.variants import with_imposed_motion
+from segtrack.experiments import with_imposed_motion
 from segtrack.logs import Motion, Signal, quantity_of
 from segtrack.logs.replay import ReplayDivergedError, ReplaySettings, align, replay, replay_log
 from segtrack.logs.replay.settings import Clock, schedule

@@ -11,8 +11,7 @@ from scipy.spatial.transform import Rotation
 from simulated_logs import BEGIN, LEVEL, step
 
 from segtrack.courses import bundled_courses, load_course
-from segtrack.description import bundled_vehicles, load_vehicle
-from segtrack.description.placement import vehicle_links
+from segtrack.description import bundled_vehicles, load_vehicle, vehicle_links
 from segtrack.logs import Channel, Log, Motion, Signal
 from segtrack.logs.mapping import map_log, parse_mapping
 from segtrack.logs.replay import (

@@ -15,14 +15,13 @@ from typer.testing import CliRunner
 from segtrack.cli.app import app
 from segtrack.description import load_vehicle
 from segtrack.errors import SegtrackError
-from segtrack.experiments.driven_turns import drive_turns, uniform_turns
+from segtrack.experiments import drive_turns, uniform_turns
 from segtrack.files import to_json
 from segtrack.logs.fit import Choice, fit, with_parameters
-from segtrack.logs.steady import SteadyCase, SteadyTable, compare_turns, simulate_table
-from segtrack.logs.steady.table import UNIFORM
-from segtrack.report.logs.trials import draw_turns, turns_table
+from segtrack.logs.steady import UNIFORM, SteadyCase, SteadyTable, compare_turns, simulate_table
+from segtrack.report.logs import draw_turns, turns_table
 from segtrack.reproduce.maxxii import recorded_turns
-from segtrack.robot.motion import Motion, Signal
+from segtrack.robot import Motion, Signal
 
 MAXXII = load_vehicle("maxxii")
 BELTS = np.array([[-0.2, 0.2], [0.1, 0.3], [0.3, -0.1], [0.2, 0.2]])

@@ -8,12 +8,10 @@ from native.conserved import half_a_step_back, slide_of
 from scenes import GRAVITY
 
 import segtrack
+from segtrack.chain import Bushing, TrackChain, kinetic_energy
 from segtrack.chain.contact_rows import DEPTH
 from segtrack.chain.shoe_dynamics import drift
-from segtrack.chain.shoe_state import kinetic_energy
-from segtrack.chain.shoes import Bushing
 from segtrack.chain.sprocket_contact import FACTOR, STIFFNESS, find_sprocket_contacts
-from segtrack.chain.track import TrackChain
 from segtrack.chain.wheel_contact import find_wheel_candidates, find_wheel_contacts
 from segtrack.native.joint_arrays import DAMPER, LOWER, SPRING, UPPER
 from segtrack.robot import Robot

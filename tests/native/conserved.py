@@ -8,8 +8,7 @@ import numpy as np
 from chain_solver import angular_momentum, linear_momentum
 
 import segtrack
-from segtrack.chain.running_gear_arrays import slide_offset
-from segtrack.chain.track import TrackChain
+from segtrack.chain import TrackChain, slide_offset
 from segtrack.native.kinematics import turn
 from segtrack.robot import Robot
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from segtrack.description.drive import DriveSpec
-from segtrack.engine.drive import DriveController, force_at, next_pedal_target, next_target
+from segtrack.description import DriveSpec
+from segtrack.engine import DriveController, force_at, next_pedal_target, next_target
 
 CONSTANT = DriveSpec(max_force=100.0, max_speed=1.0)
 MOTOR = DriveSpec.model_validate({"sprocket": {"radius": 0.05, "stall_torque": 5.0, "no_load_speed": 20.0}})

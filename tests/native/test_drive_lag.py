@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scenes import vary
 
-from segtrack.description import load_vehicle
-from segtrack.description.drive import DriveSpec
-from segtrack.engine.drive import DriveController, follow_command
+from segtrack.description import DriveSpec, load_vehicle
+from segtrack.engine import DriveController, follow_command
 from segtrack.world import World
 
 LAG = 0.05

@@ -10,7 +10,7 @@ from scenes import GRAVITY
 import segtrack
 from segtrack import terrain
 from segtrack.events import RideCourse
-from segtrack.geometry.pulleys import Pulley, wrap_hull
+from segtrack.geometry import Pulley, wrap_hull
 
 pytestmark = pytest.mark.slow
 RADII = np.array([PITCH_RADIUS, IDLER_RADIUS, *5 * [WHEEL + HALF]])

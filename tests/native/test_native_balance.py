@@ -12,26 +12,33 @@ from scipy.spatial.transform import Rotation
 
 import segtrack
 from segtrack import terrain
-from segtrack.compliant import belt_contact, edge_contact
-from segtrack.compliant.belt import pack_belts
-from segtrack.compliant.belt_contact import add_belt_contacts
-from segtrack.compliant.candidates import (
+from segtrack.compliant import (
+    REPORT,
     Candidates,
     Room,
+    add_belt_contacts,
+    allocate_belt_memory,
     allocate_candidates,
+    belt_contact,
+    edge_contact,
     find_section_candidates,
+    pack_belts,
+    report_contact,
+    take_places,
 )
-from segtrack.compliant.edge_contact import REPORT, report_contact
-from segtrack.compliant.memory import allocate_belt_memory, take_places
-from segtrack.description import load_vehicle
-from segtrack.description.compliant_layout import belt_designs
-from segtrack.description.placement import vehicle_links
-from segtrack.ground import active_contacts, implicit_contact
-from segtrack.ground.active_contacts import add_contact_loads, allocate_contacts, write_contact
-from segtrack.ground.broadphase import MAX_EDGES
-from segtrack.ground.contact_loads import add_in_lane, allocate_loads
-from segtrack.ground.pack import pack_ground
-from segtrack.kernels.compiling import Kernel
+from segtrack.description import belt_designs, load_vehicle, vehicle_links
+from segtrack.ground import (
+    MAX_EDGES,
+    active_contacts,
+    add_contact_loads,
+    allocate_contacts,
+    allocate_loads,
+    implicit_contact,
+    pack_ground,
+)
+from segtrack.ground.active_contacts import write_contact
+from segtrack.ground.contact_loads import add_in_lane
+from segtrack.kernels import Kernel
 from segtrack.native import chain_step
 from segtrack.native import step as belt_step
 from segtrack.robot import Robot

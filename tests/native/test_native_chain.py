@@ -12,9 +12,9 @@ from scenes import GRAVITY, tilt
 
 import segtrack
 from segtrack import terrain
-from segtrack.chain.track import TrackChain
+from segtrack.chain import TrackChain
 from segtrack.description import VehicleDescription
-from segtrack.description.chain.spec import ChainSpec, SuspensionSpec
+from segtrack.description.chain import ChainSpec, SuspensionSpec
 from segtrack.engine import EngineName
 from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError
 from segtrack.robot import Robot

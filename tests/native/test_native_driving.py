@@ -13,7 +13,7 @@ from scenes import GRAVITY, tilt, tilted_world, vary
 import segtrack
 from segtrack import terrain
 from segtrack.experiments.contact_loads import watch
-from segtrack.geometry.planar_friction import balance_friction
+from segtrack.geometry import balance_friction
 
 # Drives and servos
 

@@ -10,10 +10,11 @@ from scipy.spatial.transform import Rotation
 
 import segtrack
 from segtrack import terrain
-from segtrack.ground.contact_loads import LANES, SUMS, add_in_lane, add_sums, clear_loads
-from segtrack.ground.equations import FREE, HELD, ROOT
+from segtrack.ground import FREE, HELD, LANES, ROOT, clear_loads
+from segtrack.ground.contact_loads import SUMS, add_in_lane, add_sums
+from segtrack.native import move_links
 from segtrack.native.dynamics import gather_equations
-from segtrack.native.kinematics import move, move_links
+from segtrack.native.kinematics import move
 from segtrack.native.solve import solve_velocities, wanted_speed
 
 

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from segtrack.kernels.compiling import Kernel
+from segtrack.kernels import Kernel
+from segtrack.native import advance
 from segtrack.native.chain_step import advance_chains
-from segtrack.native.step import advance
 
 pytestmark = pytest.mark.skipif(not isinstance(advance, Kernel), reason="nothing is compiled")
 EXACT = {"floor", "frexp", "inf", "isfinite", "ldexp", "sqrt"}

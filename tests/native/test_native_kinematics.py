@@ -8,11 +8,9 @@ from scipy.spatial.transform import Rotation
 
 import segtrack
 from segtrack import terrain
-from segtrack.description.compliant_layout import REST_DEPTH
-from segtrack.description.frames import Frame
-from segtrack.description.placement import vehicle_links
+from segtrack.description import REST_DEPTH, Frame, vehicle_links
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.path import tangent_of
+from segtrack.geometry import tangent_of
 from segtrack.robot import Robot
 
 POSITION = (1.0, -2.0, 5.0)

@@ -11,8 +11,8 @@ from scenes import vary
 import segtrack
 from segtrack import terrain
 from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError
-from segtrack.native.tree import VehicleState
-from segtrack.terrain.solids import Box
+from segtrack.geometry import Box
+from segtrack.native import VehicleState
 
 
 def soft_world():

@@ -2,8 +2,7 @@
 
 import pytest
 
-from segtrack.recording.session import DriveSession
-from segtrack.recording.setup import Command, DriveSetup
+from segtrack.recording import Command, DriveSession, DriveSetup
 
 
 def test_no_command_of_before_a_restart_is_obeyed_after_it():

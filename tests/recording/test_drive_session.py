@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from segtrack import load_vehicle
-from segtrack.description.placement import vehicle_links
+from segtrack.description import vehicle_links
 from segtrack.errors import InvalidValueError, SegtrackError, UnknownNameError
 from segtrack.recording import Command, DriveSession, DriveSetup
 from segtrack.recording.session import with_payload

@@ -27,15 +27,22 @@ from typer.testing import CliRunner
 
 import segtrack
 from segtrack.cli.app import app
-from segtrack.courses.load import find_course
-from segtrack.description.load import bundled_vehicles, find_vehicle
+from segtrack.courses import find_course
+from segtrack.description import bundled_vehicles, find_vehicle
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, RecordingFileError
 from segtrack.logs.reading import read_log
-from segtrack.recording import Command, DriveSession, DriveSetup, recorder
+from segtrack.recording import (
+    Command,
+    DriveSession,
+    DriveSetup,
+    Recording,
+    check_recording,
+    recorder,
+    recording_columns,
+    versions,
+)
 from segtrack.recording.messages import RecordedEvent, RecordedInput, odometry_message
-from segtrack.recording.recording import Recording
-from segtrack.recording.replay import check, columns
-from segtrack.recording.setup import VehicleFiles, versions
+from segtrack.recording.setup import VehicleFiles
 from segtrack.recording.storage import compact
 from segtrack.rendering import Camera, PosedVehicle, look_of
 
@@ -130,7 +137,7 @@ def test_the_same_command_again_after_a_restart_is_recorded_again(tmp_path):
         session.advance(5)
     recording = Recording.open(tmp_path / "drive.mcap")
     assert recording.inputs == (RecordedInput(0, command), RecordedInput(5, None), RecordedInput(5, command))
-    assert check(recording).difference is None
+    assert check_recording(recording).difference is None
 
 
 def test_rosbags_reads_a_recording_and_finds_what_moves(drive, recording):
@@ -190,14 +197,14 @@ def test_odometry_is_that_of_the_turn_whichever_sign_its_quaternions_have(signs)
 
 
 def test_a_drive_simulated_again_is_equal_to_the_bit(recording):
-    result = check(recording)
+    result = check_recording(recording)
     assert result.summary() == {"equal": True, "states": TICKS + 1, "difference": None, "versions": {}}
 
 
 def test_a_check_finds_one_command_that_is_another(recording):
     turned = replace(INPUTS[1].command, left=-0.2000001)
     inputs = (INPUTS[0], RecordedInput(60, turned), *INPUTS[2:])
-    result = check(replace(recording, inputs=inputs, versions={**versions(), "numba": "0.1"}))
+    result = check_recording(replace(recording, inputs=inputs, versions={**versions(), "numba": "0.1"}))
     assert result.difference.time == 0.61 and result.states == 62
     assert result.other_versions == {"numba": ("0.1", versions()["numba"])}
 
@@ -207,7 +214,7 @@ def test_a_check_finds_a_zero_of_the_other_sign(recording, array):
     values = getattr(recording, array).copy()
     column = int(np.flatnonzero(values[0] == 0.0)[0])
     values[0, column] = -values[0, column]
-    difference = check(replace(recording, **{array: values})).difference
+    difference = check_recording(replace(recording, **{array: values})).difference
     assert (difference.time, difference.recorded, difference.simulated) == (0.0, 0.0, 0.0)
     assert math.copysign(1.0, difference.recorded) == -math.copysign(1.0, difference.simulated)
 
@@ -220,7 +227,7 @@ def test_a_command_of_a_zero_of_the_other_sign_is_recorded(tmp_path):
             session.advance(2)
     recording = Recording.open(tmp_path / "drive.mcap")
     assert [(tick, math.copysign(1.0, item.left)) for tick, item in recording.inputs] == [(0, 1.0), (2, -1.0)]
-    assert check(recording).difference is None
+    assert check_recording(recording).difference is None
 
 
 def test_the_recorded_vehicle_and_course_are_driven_though_their_files_have_changed(tmp_path):
@@ -234,7 +241,7 @@ def test_the_recorded_vehicle_and_course_are_driven_though_their_files_have_chan
     path.write_text("name: none\n", encoding="utf-8")
     recording = Recording.open(file)
     assert recording.vehicle_files == VehicleFiles("tank.yaml", {"tank.yaml": text.encode()})
-    assert check(recording).difference is None
+    assert check_recording(recording).difference is None
 
 
 def test_a_vehicles_files_are_put_back_with_what_they_name(tmp_path):
@@ -290,7 +297,7 @@ def test_a_drive_whose_process_is_killed_keeps_all_ticks(tmp_path):
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path)
     recording = Recording.open(tmp_path / "drive.mcap")
     assert (done.returncode, recording.duration) == (-signal.SIGKILL, 0.5)
-    assert recording.damaged is not None and check(recording).difference is None
+    assert recording.damaged is not None and check_recording(recording).difference is None
 
 
 @pytest.mark.parametrize("tenth", range(10))
@@ -423,7 +430,7 @@ def test_the_command_checks_films_and_writes(drive, recording, tmp_path):
     frames = imageio_ffmpeg.read_frames(str(film))
     assert next(frames)["size"] == (96, 64) and len(list(frames)) == 51
     header, *rows = table.read_text(encoding="utf-8").splitlines()
-    names, _ = columns(recording)
+    names, _ = recording_columns(recording)
     assert header == ",".join(names) and len(rows) == TICKS + 1
     row = dict(zip(names, map(float, rows[95].split(",")), strict=True))
     assert (row["time [s]"], row["command left [m/s]"], row["command flatten"]) == (0.95, 0.4, 1.0)
@@ -529,7 +536,7 @@ def test_a_recording_says_nothing_of_the_machine_that_made_it(tmp_path):
     own = str(Path(segtrack.__file__).parent)
     for word in (str(tmp_path), tmp_path.name, str(Path.home()), platform.node(), own):
         assert word.encode() not in content, word
-    assert check(recording).difference is None
+    assert check_recording(recording).difference is None
 
 
 def test_a_file_of_the_first_version_is_read_and_checked_to_the_bit(drive, recording, tmp_path, monkeypatch):
@@ -543,7 +550,7 @@ def test_a_file_of_the_first_version_is_read_and_checked_to_the_bit(drive, recor
         pose = session.pose().flat()
     found = Recording.open(path)
     assert found.format_version == 1 and found.poses[-1].tobytes() == pose.tobytes()
-    assert check(found).difference is None
+    assert check_recording(found).difference is None
 
 
 def test_a_wrong_byte_in_a_compressed_file_is_damage_and_no_other_error(drive, tmp_path):

@@ -11,20 +11,22 @@ import pytest
 from segtrack import World, terrain
 from segtrack.description import load_vehicle
 from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError
-from segtrack.geometry.path import inner_outline, outer_outline
+from segtrack.geometry import inner_outline, outer_outline
 from segtrack.rendering import (
     Camera,
     Film,
     PosedVehicle,
     VehicleLook,
+    box,
     free_body,
+    ground_mesh,
+    join_films,
     look_of,
     part_points,
     read_pose,
 )
-from segtrack.rendering.film import join_films
 from segtrack.rendering.look import OnBelt
-from segtrack.rendering.mesh import _DEEP, COLOURS, ball, box, ground_mesh, prism, ring, wheel
+from segtrack.rendering.mesh import _DEEP, COLOURS, ball, prism, ring, wheel
 from segtrack.reproduce.films import film_table, measure_films
 
 SMALL = (96, 64)

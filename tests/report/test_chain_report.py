@@ -14,16 +14,13 @@ from typer.testing import CliRunner
 
 import segtrack.bullet.belts.chains
 import segtrack.cli.climb
-from segtrack.chain.advance import advance_tracks
-from segtrack.chain.readings import ChainReading
+from segtrack.chain import ChainReading, advance_tracks
 from segtrack.cli.app import app
 from segtrack.errors import DivergedError, NotReadyError
-from segtrack.experiments.climb import run_climb
-from segtrack.experiments.climb_result import ClimbInterrupted, ClimbSetup
-from segtrack.experiments.histories import CHAIN_COLUMNS, ChainRecorder
+from segtrack.experiments import CHAIN_COLUMNS, ChainRecorder, ClimbInterrupted, ClimbSetup, run_climb
 from segtrack.files import write_csv
 from segtrack.rendering import Camera
-from segtrack.report.chain_figure import draw_chains, draw_climb
+from segtrack.report import draw_chains, draw_climb
 from segtrack.report.chain_view import shoe_outlines, wheel_outlines
 from segtrack.terrain import Plane
 from segtrack.world import World

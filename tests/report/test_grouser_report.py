@@ -13,14 +13,12 @@ from typer.testing import CliRunner
 import segtrack
 from segtrack import terrain
 from segtrack.cli.app import app
-from segtrack.description.frames import Frame
-from segtrack.description.placement import place_tracks
-from segtrack.experiments.climb import run_climb
-from segtrack.experiments.climb_result import ClimbSetup
-from segtrack.experiments.histories import GROUSER_COLUMNS, GrouserRecorder
+from segtrack.description import Frame, place_tracks
+from segtrack.experiments import GROUSER_COLUMNS, ClimbSetup, GrouserRecorder, run_climb
 from segtrack.files import write_csv
-from segtrack.geometry.path import normal_of
-from segtrack.report.grouser_figure import belt_loads, draw_grousers
+from segtrack.geometry import normal_of
+from segtrack.report import draw_grousers
+from segtrack.report.grouser_figure import belt_loads
 
 GRAVITY = 9.81
 

@@ -12,9 +12,9 @@ from segtrack import terrain
 from segtrack.description import load_vehicle
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import Phase
+from segtrack.report.logs import report_html
 from segtrack.report.logs.content import Evidence, ReportContent, judge_maturity
 from segtrack.report.logs.extremes import extreme_rows
-from segtrack.report.logs.output import report_html
 from segtrack.report.logs.panels import panels_of, residuals_of
 from segtrack.report.logs.path_view import draw_path, path_view
 from segtrack.report.logs.traces import thinned_note, traces_json

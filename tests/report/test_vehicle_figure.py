@@ -7,8 +7,8 @@ import pytest
 from matplotlib.collections import PolyCollection
 
 from segtrack.description import load_vehicle
-from segtrack.report.side_view import body_outlines, side_view
-from segtrack.report.vehicle_figure import draw_vehicle
+from segtrack.report import body_outlines, draw_vehicle
+from segtrack.report.side_view import side_view
 
 TOP, SIDE = (0, 1), (0, 2)
 INERTIAL = '<inertial><mass value="9"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'

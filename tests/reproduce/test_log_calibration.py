@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("cmaes", reason="of an extra")
 
-from segtrack.experiments.parallel import Workers
+from segtrack.experiments import Workers
 from segtrack.reproduce.calibration import TRUTH, run_proof
 
 

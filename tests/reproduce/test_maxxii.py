@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 import segtrack
 from segtrack.cli.app import app
-from segtrack.description.placement import place_tracks
+from segtrack.description import place_tracks
 from segtrack.errors import SegtrackError
-from segtrack.experiments.variants import with_contact_length
+from segtrack.experiments import with_contact_length
 from segtrack.files import to_json
-from segtrack.logs.steady.table import SteadyTable
+from segtrack.logs.steady import SteadyTable
 from segtrack.reproduce.maxxii import (
     FEW,
     LENGTHS,

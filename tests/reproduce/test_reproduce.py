@@ -15,11 +15,11 @@ from rich.table import Table
 
 import segtrack
 from segtrack.cli.app import app
-from segtrack.engine.track_models import TRACK_MODELS, describe_track_models
+from segtrack.engine import TRACK_MODELS, describe_track_models
 from segtrack.errors import FileAccessError, InvalidValueError, MissingPyBulletError
-from segtrack.report.outcome import Outcome
-from segtrack.reproduce import registry
-from segtrack.reproduce.registry import EXPERIMENTS, markdown_table, runnable, stopwatch, take_turns
+from segtrack.report import Outcome
+from segtrack.reproduce import EXPERIMENTS, registry
+from segtrack.reproduce.registry import markdown_table, runnable, stopwatch, take_turns
 
 README = Path(segtrack.__file__).parent / "experiments" / "README.md"
 

@@ -13,15 +13,16 @@ from rich.console import Console
 from scenes import GRAVITY
 
 import segtrack
-from segtrack.description.chain.layout import track_design
-from segtrack.experiments.hitch import Pull, pull_hitch
-from segtrack.experiments.traction import (
+from segtrack.description.chain import track_design
+from segtrack.experiments import (
     SLIDING,
     SLOPE,
     SPEED,
+    Pull,
     Slide,
     SteadyDrive,
     drive_steadily,
+    pull_hitch,
     slide_down,
 )
 from segtrack.files import to_json

@@ -22,19 +22,20 @@ from scipy.integrate import quad
 
 from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.errors import InvalidValueError, SegtrackError
-from segtrack.experiments import contact_loads, steering
-from segtrack.experiments.contact_loads import Ride, watch
-from segtrack.experiments.steering import (
+from segtrack.experiments import (
     Rig,
-    SteadyMotion,
     Steered,
+    contact_loads,
     drive_an_arc,
-    steer,
+    steering,
     turn_on_a_slope,
     turn_on_the_spot,
 )
+from segtrack.experiments.contact_loads import Ride, watch
+from segtrack.experiments.steering import SteadyMotion, steer
 from segtrack.files import to_json
-from segtrack.geometry.planar_friction import PlanarContacts, PlanarMotion, balance_friction
+from segtrack.geometry import PlanarContacts, balance_friction
+from segtrack.geometry.planar_friction import PlanarMotion
 from segtrack.reproduce.turning import (
     RADII,
     TurningCase,

@@ -5,9 +5,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import InvalidValueError, UnknownNameError
-from segtrack.experiments.climb import trajectory_columns
+from segtrack.experiments import trajectory_columns
 from segtrack.logs import Motion, Signal, quantity_of
-from segtrack.robot.motion import SignalRecorder
+from segtrack.robot import SignalRecorder
 
 TIMES = np.linspace(0.0, 1.0, 11)
 

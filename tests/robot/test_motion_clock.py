@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from segtrack.robot.motion import Motion, Signal
+from segtrack.robot import Motion, Signal
 
 
 @pytest.mark.parametrize("offset, skew", [(0.5, 0.0), (-2.0, 0.01)])

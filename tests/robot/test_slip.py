@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 import segtrack
 from segtrack import terrain
-from segtrack.robot.track import REST_SPEED, longitudinal_slip
+from segtrack.robot import longitudinal_slip
+from segtrack.robot.track import REST_SPEED
 
 speeds = st.floats(-5.0, 5.0)
 above_rest = st.floats(REST_SPEED, 5.0)

@@ -7,9 +7,9 @@ import pickle
 import pytest
 from scenes import vary
 
-from segtrack.description.drive import DriveSpec, TorqueTable
-from segtrack.engine import Pedals
-from segtrack.engine.drive import DriveController, next_pedal_target
+from segtrack.description import DriveSpec
+from segtrack.description.drive import TorqueTable
+from segtrack.engine import DriveController, Pedals, next_pedal_target
 from segtrack.terrain import Plane
 from segtrack.world import World
 

@@ -7,8 +7,8 @@ import pytest
 from scenes import vary
 
 from segtrack.chain.shoe_state import circulate, state_along
-from segtrack.description.chain.layout import track_design
-from segtrack.description.load import load_vehicle
+from segtrack.description import load_vehicle
+from segtrack.description.chain import track_design
 from segtrack.errors import InvalidValueError
 from segtrack.reproduce.chain_speed import chain_vehicle
 from segtrack.terrain import Plane

@@ -8,9 +8,17 @@ import pytest
 from test_records import result
 
 from segtrack.errors import SyllabusFileError
-from segtrack.scoring import Attempt, Records, Trial
-from segtrack.scoring.class_report import class_csv, class_html, class_rows
-from segtrack.scoring.syllabus import Syllabus, bundled_syllabi, load_syllabus
+from segtrack.scoring import (
+    Attempt,
+    Records,
+    Syllabus,
+    Trial,
+    class_csv,
+    class_html,
+    class_rows,
+    load_syllabus,
+)
+from segtrack.scoring.syllabus import bundled_syllabi
 
 ONE = {
     "name": "one",

@@ -7,8 +7,8 @@ import scipy.stats
 
 from segtrack.courses import Course, Setting, Start, Zone
 from segtrack.errors import InvalidValueError, NotReadyError
-from segtrack.scoring import ScoringSettings, Situation, Trial, compare
-from segtrack.scoring.settings import shown_confidence, shown_reliability
+from segtrack.scoring import ScoringSettings, Situation, Trial, compare, shown_confidence
+from segtrack.scoring.settings import shown_reliability
 
 HEIGHT = Setting("height", "m", (0.1, 0.2, 0.3), 0.2)
 

@@ -3,8 +3,7 @@
 import pytest
 
 from segtrack.courses import bundled_courses, load_course
-from segtrack.recording.session import DriveSession
-from segtrack.recording.setup import Command, DriveSetup
+from segtrack.recording import Command, DriveSession, DriveSetup
 from segtrack.scoring import ScoringSettings, Trial, TrialObserver
 
 MEANT = {name: vehicle for name in bundled_courses() if (vehicle := load_course(name).vehicle) is not None}

@@ -9,9 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
-from segtrack.recording.session import DriveSession
-from segtrack.recording.setup import TICK, Command, DriveSetup
-from segtrack.scoring.situation import Pace
+from segtrack.recording import TICK, Command, DriveSession, DriveSetup
+from segtrack.scoring import Pace
 
 SETUP = DriveSetup(vehicle="quince", course="okada-step", time_step=0.002)
 
@@ -30,7 +29,7 @@ def session():
 
 @pytest.fixture
 def window(pygame, session):
-    from segtrack.station.window.loop import DriveWindow
+    from segtrack.station.window import DriveWindow
 
     session.restart()
     with DriveWindow(session) as window:
@@ -210,7 +209,7 @@ def test_back_to_the_start_is_to_the_bit(hands, session):
 
 
 def test_help_names_the_window_s_keys(pygame):
-    from segtrack.station.window.loop import window_help
+    from segtrack.station.window import window_help
 
     assert window_help(flippers=False).splitlines()[-3:] == [
         "window    Tab        look from elsewhere",
@@ -235,7 +234,7 @@ def test_command_drives_for_so_many_seconds(pygame):
 def test_window_beside_pybullet_s_takes_the_keys(pygame):
     """With a client that shows nothing in place of PyBullet's window."""
     pytest.importorskip("pybullet")
-    from segtrack.station.window.loop import DriveWindow
+    from segtrack.station.window import DriveWindow
 
     setup = DriveSetup(vehicle="packbot", course="okada-step", engine="pybullet", track_model="compliant")
     with DriveSession(setup) as session, DriveWindow(session, gui=True) as window:

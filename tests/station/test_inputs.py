@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError
-from segtrack.recording.setup import Command
+from segtrack.recording import Command
 from segtrack.station.bindings import BUTTONS, KEYS, STICKS, bindings, help_text
 from segtrack.station.inputs import Controls, InputMapper, InputSettings
 

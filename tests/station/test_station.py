@@ -19,9 +19,9 @@ import httpx
 from browser import until
 from websockets.sync.client import connect
 
-from segtrack.station import protocol
+from segtrack.station import StationOptions, protocol
 from segtrack.station.protocol import Flag, StateMessage
-from segtrack.station.serve import Station, StationOptions, listen
+from segtrack.station.serve import Station, listen
 from segtrack.station.web.client import PAGE_BURST
 
 

@@ -14,7 +14,8 @@ pytest.importorskip("nicegui", reason="of an extra")
 
 from segtrack.cli.app import app
 from segtrack.errors import FileAccessError, InvalidValueError
-from segtrack.station.serve import Station, StationOptions, _origins, listen
+from segtrack.station import StationOptions
+from segtrack.station.serve import Station, _origins, listen
 
 
 def run(*arguments):

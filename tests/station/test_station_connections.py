@@ -18,9 +18,12 @@ from starlette.routing import Route, WebSocketRoute  # noqa: E402
 from starlette.websockets import WebSocketDisconnect  # noqa: E402
 
 from segtrack.station.serve import listen  # noqa: E402
-from segtrack.station.web import connections  # noqa: E402
-from segtrack.station.web.client import MAX_CONNECTIONS  # noqa: E402
-from segtrack.station.web.connections import CountedWebSocket, TimedHttp  # noqa: E402
+from segtrack.station.web import (  # noqa: E402
+    MAX_CONNECTIONS,  # noqa: E402
+    CountedWebSocket,
+    TimedHttp,
+    connections,  # noqa: E402
+)
 
 TEXT, PONG, NO_MASK = 0x81, 0x8A, bytes(4)
 UPGRADE = (

@@ -8,23 +8,22 @@ import pytest
 
 pytest.importorskip("mcap", reason="of an extra")
 
-from segtrack.courses.course import Zone
+from segtrack.courses import Zone
 from segtrack.errors import FileAccessError, NotReadyError
-from segtrack.recording.recording import Recording
-from segtrack.recording.setup import TICK, Command, DriveSetup
-from segtrack.scoring.situation import Pace
+from segtrack.recording import TICK, Command, DriveSetup, Recording
+from segtrack.scoring import Pace
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import Flag
-from segtrack.station.simulation import loads
-from segtrack.station.simulation.drive import StationDrive
-from segtrack.station.simulation.exchange import (
-    WATCHDOG,
+from segtrack.station.simulation import (
     RecordingReport,
     SetTrial,
     StampedCommand,
     TrialEnded,
     TrialReport,
+    loads,
 )
+from segtrack.station.simulation.drive import StationDrive
+from segtrack.station.simulation.exchange import WATCHDOG
 
 
 @pytest.fixture

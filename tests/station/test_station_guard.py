@@ -18,12 +18,11 @@ from starlette.websockets import WebSocketDisconnect
 from station_doubles import NotedSimulation
 
 from segtrack.station import protocol
+from segtrack.station.web import Catalogue, Hub, Library
 from segtrack.station.web import client as clients
 from segtrack.station.web.app import Sockets
-from segtrack.station.web.catalogue import Catalogue, Library
 from segtrack.station.web.client import MAX_CLIENTS, PAGE_BURST, MessageBudget
 from segtrack.station.web.guard import COOKIE, Guard
-from segtrack.station.web.hub import Hub
 from segtrack.station.web.seats import MAX_ONLOOKERS
 
 ORIGIN = "http://127.0.0.1:8080"

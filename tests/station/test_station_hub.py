@@ -11,10 +11,10 @@ from station_doubles import NotedSimulation
 
 from segtrack.courses import load_course
 from segtrack.errors import NotReadyError
-from segtrack.recording.setup import Command
+from segtrack.recording import Command
 from segtrack.scoring import Trial
 from segtrack.station import protocol
-from segtrack.station.simulation.exchange import (
+from segtrack.station.simulation import (
     Build,
     ProcessDied,
     Refused,
@@ -26,9 +26,8 @@ from segtrack.station.simulation.exchange import (
     TrialEnded,
     TrialReport,
 )
-from segtrack.station.web.catalogue import Catalogue, Library
+from segtrack.station.web import Catalogue, Hub, Library
 from segtrack.station.web.client import MAX_LAG, MessageBudget
-from segtrack.station.web.hub import Hub
 from segtrack.station.web.seats import Seats
 from segtrack.station.web.viewing import SeenState
 

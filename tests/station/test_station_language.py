@@ -20,13 +20,23 @@ from test_station_page import LAPTOP, STATION, TABLET, TRIAL, open_page  # noqa:
 import segtrack  # noqa: E402
 import segtrack.scoring  # noqa: E402
 import segtrack.station.page  # noqa: E402
-from segtrack.scoring import Records  # noqa: E402
-from segtrack.scoring.class_report import class_html, class_rows  # noqa: E402
-from segtrack.scoring.report import report_html, reports_html  # noqa: E402
-from segtrack.scoring.result import Attempt, Fault, Result, TrialOutcome  # noqa: E402
-from segtrack.scoring.seeing import Cameras, Light  # noqa: E402
-from segtrack.scoring.settings import SOURCES, ScoringSettings  # noqa: E402
-from segtrack.scoring.syllabus import CONDITION, Exercise, Syllabus  # noqa: E402
+from segtrack.scoring import (  # noqa: E402  # noqa: E402  # noqa: E402  # noqa: E402  # noqa: E402  # noqa: E402
+    CONDITION,
+    SOURCES,
+    Attempt,
+    Cameras,
+    Exercise,
+    Light,
+    Records,  # noqa: E402
+    Result,
+    ScoringSettings,
+    Syllabus,
+    class_html,
+    class_rows,
+    report_html,
+    reports_html,
+)
+from segtrack.scoring.result import Fault, TrialOutcome
 from segtrack.scoring.trial import State  # noqa: E402
 from segtrack.station import protocol  # noqa: E402
 from segtrack.station.bindings import bindings  # noqa: E402

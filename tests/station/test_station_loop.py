@@ -9,13 +9,10 @@ import pytest
 pytest.importorskip("mcap", reason="of an extra")
 
 from segtrack.errors import DivergedError
-from segtrack.recording.setup import Command, DriveSetup
+from segtrack.recording import Command, DriveSetup
 from segtrack.station.folder import StationFolder
-from segtrack.station.simulation.drive import StationDrive
-from segtrack.station.simulation.exchange import (
+from segtrack.station.simulation import (
     Build,
-    Close,
-    LatestValue,
     NoPriority,
     RecordingReport,
     Refused,
@@ -23,10 +20,11 @@ from segtrack.station.simulation.exchange import (
     SetRun,
     SetTrial,
     StampedCommand,
-    Taken,
     TrialEnded,
     TrialReport,
 )
+from segtrack.station.simulation.drive import StationDrive
+from segtrack.station.simulation.exchange import Close, LatestValue, Taken
 from segtrack.station.simulation.loop import SimulationLoop, simulate
 
 SETUP = DriveSetup(course="okada-step", time_step=0.002)

@@ -14,7 +14,7 @@ from quick import some_of  # noqa: E402
 
 import segtrack  # noqa: E402
 from segtrack import terrain  # noqa: E402
-from segtrack.recording.recording import Recording  # noqa: E402
+from segtrack.recording import Recording  # noqa: E402
 from segtrack.rendering import look_of, read_pose  # noqa: E402
 from segtrack.station.protocol import Flag, StateMessage  # noqa: E402
 

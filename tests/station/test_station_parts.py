@@ -13,21 +13,14 @@ import pytest
 
 from segtrack.courses import load_course
 from segtrack.errors import NotReadyError
-from segtrack.recording.setup import Command
+from segtrack.recording import Command
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import Flag, LinkQuality
 from segtrack.station.scene import WALL_COLOUR, ground_json
-from segtrack.station.simulation.exchange import (
-    WATCHDOG,
-    LatestValue,
-    RunReport,
-    SetRun,
-    StampedCommand,
-    Taken,
-    stop_flags,
-)
-from segtrack.station.simulation.loop import MAX_CATCH_UP, DeadlineClock
-from segtrack.station.simulation.process import MAX_OUTSTANDING, SimulationProcess
+from segtrack.station.simulation import DeadlineClock, RunReport, SetRun, SimulationProcess, StampedCommand
+from segtrack.station.simulation.exchange import WATCHDOG, LatestValue, Taken, stop_flags
+from segtrack.station.simulation.loop import MAX_CATCH_UP
+from segtrack.station.simulation.process import MAX_OUTSTANDING
 from segtrack.station.web.client import (
     DROP_BURST,
     DROP_RATE,

@@ -11,12 +11,12 @@ import pytest
 pytest.importorskip("mcap", reason="of an extra")
 
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
-from segtrack.recording.setup import Command, DriveSetup
-from segtrack.scoring.situation import Pace
+from segtrack.recording import Command, DriveSetup
+from segtrack.scoring import Pace
 from segtrack.station.protocol import Flag, ReplayRequest, StateMessage
+from segtrack.station.simulation import RecordingReport, SetTrial, StampedCommand, TrialReport
 from segtrack.station.simulation.drive import StationDrive
-from segtrack.station.simulation.exchange import RecordingReport, SetTrial, StampedCommand, TrialReport
-from segtrack.station.web.catalogue import Library
+from segtrack.station.web import Library
 from segtrack.station.web.viewing import Viewing, _Reading
 
 TICKS = 60

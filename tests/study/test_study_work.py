@@ -17,12 +17,10 @@ from rich.console import Console
 import segtrack
 from segtrack.description import find_vehicle
 from segtrack.errors import DivergedError, InvalidValueError, StudyFileError
-from segtrack.experiments.parallel import RayWorkers, Workers
-from segtrack.report.study_figure import draw_study, study_tables
-from segtrack.study import load_study_file, run_row, run_study, runs
-from segtrack.study.journal import provenance
+from segtrack.experiments import RayWorkers, Workers
+from segtrack.report import draw_study, study_tables
+from segtrack.study import load_study_file, provenance, read_runs, run_row, run_study, runs, write_runs
 from segtrack.study.runs import COLUMNS, vehicle_of
-from segtrack.study.table import read_runs, write_runs
 
 STUDY = """
 vehicle: packbot

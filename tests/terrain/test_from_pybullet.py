@@ -13,9 +13,10 @@ from pybullet_utils.bullet_client import BulletClient
 import segtrack
 from segtrack import terrain
 from segtrack.errors import DisconnectedError, InvalidValueError
-from segtrack.ground.pack import pack_ground
+from segtrack.geometry import Box, Cylinder, Hull
+from segtrack.ground import pack_ground
 from segtrack.ground.point_contact import penetration_depth_solid
-from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
+from segtrack.terrain import HalfSpace
 
 TURN = pybullet.getQuaternionFromEuler((0.3, -0.4, 0.7))
 WEDGE = [[x, y, 0.0] for x in (-0.3, 0.3) for y in (-0.4, 0.4)] + [[0.0, -0.4, 0.2], [0.0, 0.4, 0.2]]

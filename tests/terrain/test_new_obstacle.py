@@ -11,9 +11,9 @@ from pydantic import create_model
 from segtrack import terrain
 from segtrack.courses import build_ground, file, pieces
 from segtrack.errors import InvalidValueError, KeywordError
-from segtrack.ground.pack import pack_ground
+from segtrack.ground import pack_ground
+from segtrack.terrain import Prism
 from segtrack.terrain.checks import Length, Rise, Slope
-from segtrack.terrain.solids import Prism
 
 
 @dataclass(frozen=True, kw_only=True)

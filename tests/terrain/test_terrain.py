@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import segtrack
 import segtrack.terrain as terrain
 from segtrack.errors import FileAccessError, InvalidValueError
-from segtrack.terrain.solids import Box, Cylinder, Hull
+from segtrack.geometry import Box, Cylinder, Hull
 
 ROUNDING = 1e-15
 """Of a height that follows from a solid's middle and size [m]."""

@@ -11,8 +11,7 @@ from pybullet_utils.bullet_client import BulletClient
 import segtrack.terrain as terrain
 from segtrack.bullet.terrain_builder import build_terrain
 from segtrack.errors import FileAccessError
-from segtrack.terrain.base import Terrain
-from segtrack.terrain.solids import HalfSpace
+from segtrack.terrain import HalfSpace, Terrain
 
 RAY_TOLERANCE = 1e-4  # [m]
 EDGE_MARGIN = 0.03  # [m]; Bullet ends rays near an edge up to 10 mm early

@@ -10,8 +10,8 @@ from scenes import boxes_anywhere
 from scipy.spatial import Delaunay
 from scipy.spatial.transform import Rotation
 
-from segtrack.terrain import Boxes, StaticBody, profile
-from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
+from segtrack.geometry import Box, Cylinder, Hull
+from segtrack.terrain import Boxes, HalfSpace, StaticBody, profile
 
 ABOVE = 1e-7
 """How far above and below a surface a tessellation is asked whether there is anything [m]."""

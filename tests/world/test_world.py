@@ -17,8 +17,7 @@ from scenes import on_plane
 
 import segtrack
 from segtrack import terrain
-from segtrack.description import load_vehicle
-from segtrack.description.steering import SteeringByLoads
+from segtrack.description import SteeringByLoads, load_vehicle
 from segtrack.engine import EngineName
 from segtrack.errors import (
     DisconnectedError,

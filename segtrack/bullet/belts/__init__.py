@@ -8,3 +8,7 @@
 | `chains`, `compliant` | belts that are integrated beside PyBullet; `compliant` has `surface`, too |
 | `parent_links` | links of the vehicle that carry those |
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

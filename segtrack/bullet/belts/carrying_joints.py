@@ -9,8 +9,8 @@ import pybullet
 from numpy.typing import NDArray
 
 from segtrack.bullet.model import Motor
-from segtrack.compliant.carrying_joints import NONE, CarryingJoints, allocate_joints, place_joints
-from segtrack.ground.parent_frames import LinkMasses
+from segtrack.compliant import NONE, CarryingJoints, allocate_joints, place_joints
+from segtrack.ground import LinkMasses
 
 _MOVING = pybullet.JOINT_REVOLUTE, pybullet.JOINT_PRISMATIC
 

@@ -21,19 +21,26 @@ import pybullet
 from segtrack.bullet.belts.parent_links import ParentLinks, frames_on, next_step
 from segtrack.bullet.frames import vector
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, Push, TrackBuilder, TrackJoints, no_links
-from segtrack.chain.advance import MAX_TIME_STEP, DriveCommand, advance_tracks, tension_tracks, warn
-from segtrack.chain.readings import ChainPose, ChainReading
-from segtrack.chain.shoe_state import kinetic_energy
-from segtrack.chain.track import TrackChain, TrackSnapshot
-from segtrack.description.chain.layout import check_links, track_design, weight_on_chains
+from segtrack.chain import (
+    MAX_TIME_STEP,
+    ChainPose,
+    ChainReading,
+    DriveCommand,
+    TrackChain,
+    TrackSnapshot,
+    advance_tracks,
+    kinetic_energy,
+    tension_tracks,
+    warn,
+)
+from segtrack.description.chain import check_links, track_design, weight_on_chains
 from segtrack.engine import Bodies
-from segtrack.ground.pack import pack_ground
-from segtrack.ground.parent_frames import ParentFrames
-from segtrack.kernels.vectors import cross
+from segtrack.ground import ParentFrames, pack_ground
+from segtrack.kernels import cross
 from segtrack.terrain import Terrain
 
 if TYPE_CHECKING:  # Numba takes half a second to import.
-    from segtrack.ground.tread import Tread
+    from segtrack.ground import Tread
 
 _INTERVAL = 1 / 30
 """Between two pictures of a window, by the wall clock [s]."""

@@ -26,13 +26,10 @@ from segtrack.bullet.model import (
     TrackJoints,
     no_links,
 )
-from segtrack.compliant.reading import GrouserReading
-from segtrack.compliant.vehicle_belts import SavedBelt, VehicleBelts
-from segtrack.description.compliant_layout import belt_designs
-from segtrack.description.placement import vehicle_links
+from segtrack.compliant import GrouserReading, SavedBelt, VehicleBelts
+from segtrack.description import belt_designs, vehicle_links
 from segtrack.errors import DivergedError
-from segtrack.ground.pack import pack_ground
-from segtrack.ground.parent_frames import FrameMounts, ParentFrames, add_mean_wrenches, place_frames
+from segtrack.ground import FrameMounts, ParentFrames, add_mean_wrenches, pack_ground, place_frames
 from segtrack.terrain import Terrain
 
 MAX_TIME_STEP = 0.01

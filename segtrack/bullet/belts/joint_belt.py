@@ -9,8 +9,8 @@ import pybullet
 from segtrack.bullet.client import connection_required
 from segtrack.bullet.frames import link_motion, place_base, step_parts
 from segtrack.bullet.model import Belt, BeltGroup, BeltReading, TrackJoints
-from segtrack.description.track import TrackSpec
-from segtrack.geometry.grousers import wrap_travel
+from segtrack.description import TrackSpec
+from segtrack.geometry import wrap_travel
 
 _FREE = ({"maxJointVelocity": 1e6}, {"linearDamping": 0.0, "angularDamping": 0.0, "jointDamping": 0.0})
 """Dynamics of a link that nothing slows down; PyBullet ignores a joint's damping beside its largest speed."""

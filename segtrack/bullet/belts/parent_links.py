@@ -19,20 +19,23 @@ from numpy.typing import NDArray
 
 from segtrack.bullet.frames import step_duration
 from segtrack.bullet.model import Push
-from segtrack.chain.stability import rounded_down
-from segtrack.description.track import Mount
+from segtrack.chain import rounded_down
+from segtrack.description import Mount
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.mass import rotation_of
-from segtrack.ground.outside import allocate_outside, estimate_outside, forget_outside, record_wrenches
-from segtrack.ground.parent_frames import (
+from segtrack.geometry import rotation_of
+from segtrack.ground import (
     KINEMATIC,
     LINK_STATE,
     CompositeBody,
     FrameMounts,
     LinkMasses,
     ParentFrames,
+    allocate_outside,
     compose_links,
+    estimate_outside,
+    forget_outside,
     place_frames,
+    record_wrenches,
 )
 
 _NOTHING = Push((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))

@@ -25,13 +25,21 @@ from segtrack.bullet.belts.joint_belt import (
 from segtrack.bullet.frames import link_motion
 from segtrack.bullet.model import TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import UrdfModel, add_segment, set_inertial
-from segtrack.description.track import ContactSpec, Mount, TrackSpec
+from segtrack.description import ContactSpec, Mount, TrackSpec
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.links import SegmentLink
-from segtrack.geometry.loops import PlateLoop, plate_loop
-from segtrack.geometry.mass import MassProperties
-from segtrack.geometry.path import Line, normal_of, tangent_of
-from segtrack.geometry.solids import Box, Cylinder, Placed, Solid
+from segtrack.geometry import (
+    Box,
+    Cylinder,
+    Line,
+    MassProperties,
+    Placed,
+    PlateLoop,
+    SegmentLink,
+    Solid,
+    normal_of,
+    plate_loop,
+    tangent_of,
+)
 
 _PITCH = 0.04
 """Approximate pitch of the plates of a belt without grousers [m]."""

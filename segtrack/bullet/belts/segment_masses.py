@@ -30,9 +30,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from segtrack.description.track import TrackSpec
-from segtrack.geometry.links import SegmentLink
-from segtrack.geometry.path import tangent_of
+from segtrack.description import TrackSpec
+from segtrack.geometry import SegmentLink, tangent_of
 
 _ARC_SHARE = 0.003
 """Mass of an arc over that of the link on the ground [-]."""

@@ -32,10 +32,8 @@ from segtrack.bullet.belts.joint_belt import (
 )
 from segtrack.bullet.belts.segment_masses import lay_out_masses
 from segtrack.bullet.model import TrackBuilder, TrackJoints
-from segtrack.description.track import TrackSpec
-from segtrack.description.vehicle import VehicleDescription
-from segtrack.geometry.links import SegmentLink
-from segtrack.geometry.mass import GRAVITY
+from segtrack.description import TrackSpec, VehicleDescription
+from segtrack.geometry import GRAVITY, SegmentLink
 
 SMOOTH_PERIOD = 0.005
 """Travel by which a belt without grousers is set back [m]."""

@@ -11,12 +11,10 @@ from functools import partial
 
 from segtrack.bullet.belts.joint_belt import MAX_JOINTS, JointBelt, JointBeltGroup
 from segtrack.bullet.model import TrackBuilder, TrackJoints
-from segtrack.description.track import TrackSpec
-from segtrack.engine.track_models import wheel_count
+from segtrack.description import TrackSpec
+from segtrack.engine import wheel_count
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.geometry.links import SegmentLink
-from segtrack.geometry.path import Arc, Line
-from segtrack.geometry.solids import Cylinder, Placed
+from segtrack.geometry import Arc, Cylinder, Line, Placed, SegmentLink
 
 
 def wheels_builder(name: str) -> TrackBuilder:

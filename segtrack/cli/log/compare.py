@@ -183,9 +183,8 @@ def _write_results(
 ) -> None:
     """Print tables, and write everything to a folder."""
     from segtrack.logs.compare import area_rows
-    from segtrack.report.logs.compare import area_table, compare_tables, draw_comparison
-    from segtrack.report.logs.plausibility import findings_tables
-    from segtrack.report.outcome import Outcome
+    from segtrack.report import Outcome
+    from segtrack.report.logs import area_table, compare_tables, draw_comparison, findings_tables
 
     areas = area_rows(comparisons) if len(comparisons) > 1 else ()
     summary = {
@@ -253,10 +252,8 @@ def report(
         raise MissingPackageError("an HTML report", "jinja2", "logs") from None
     from segtrack.logs.compare import Stated, load_stated
     from segtrack.logs.mapping import map_file
-    from segtrack.report.logs.content import report_tables
-    from segtrack.report.logs.gather import gather
-    from segtrack.report.logs.output import report_html, report_summary
-    from segtrack.report.outcome import Outcome
+    from segtrack.report import Outcome
+    from segtrack.report.logs import gather, report_html, report_summary, report_tables
 
     if not all(map(str.strip, changed or ())):
         raise InvalidValueError("--changed", "what was changed, in words", "")

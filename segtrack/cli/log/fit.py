@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from segtrack.cli.log.options import Jobs, SimulationOptions, VehicleOption, simulation_command
+from segtrack.cli.log.options import SimulationOptions, VehicleOption, simulation_command
 from segtrack.cli.output import (
+    Jobs,
     JsonFlag,
     OutFolder,
     command,
@@ -50,9 +51,9 @@ def climbs(
     friction, vehicle and another simulation's outcome (simulation) if they are known.
     """
     from segtrack.logs.climbs import CLIMB_INPUTS, ClimbsInterrupted, load_climbs, plan_climbs, run_climbs
-    from segtrack.logs.compare.stated import parse_stds
-    from segtrack.report.logs.trials import climbs_tables, draw_climbs
-    from segtrack.report.outcome import Outcome
+    from segtrack.logs.compare import parse_stds
+    from segtrack.report import Outcome
+    from segtrack.report.logs import climbs_tables, draw_climbs
 
     stds = {} if uncertain is None else parse_stds("--uncertain", uncertain, CLIMB_INPUTS)
     trials = load_climbs(table)
@@ -95,13 +96,12 @@ def turns(
 ) -> None:
     """Compare a table of steady turns, a row each and no time, with the same belts simulated."""
     from segtrack.description import load_vehicle
+    from segtrack.engine import resolve
     from segtrack.logs.mapping import map_file
     from segtrack.logs.plausibility import check_plausibility, refuse
-    from segtrack.logs.steady import SteadyTable, compare_turns, simulate_table
-    from segtrack.logs.steady.table import DATA, UNIFORM, part_count
-    from segtrack.report.logs.trials import draw_turns, turns_table
-    from segtrack.report.outcome import Outcome
-    from segtrack.world import resolve
+    from segtrack.logs.steady import DATA, UNIFORM, SteadyTable, compare_turns, part_count, simulate_table
+    from segtrack.report import Outcome
+    from segtrack.report.logs import draw_turns, turns_table
 
     bundled = log == EXAMPLE_TURNS and mapping is None
     if mapping is None and not bundled:
@@ -157,10 +157,9 @@ def fit(
     A fit file names logs with their mappings, what is compared, what is fitted, and what is held out. Ctrl-C
     keeps the best so far; --resume goes on from there to the same end.
     """
-    from segtrack.logs.fit.store import FILE as STATE
-    from segtrack.logs.fit.study import find_fit, load_study
-    from segtrack.report.logs.fit import fit_outcome
-    from segtrack.report.logs.models import models_outcome
+    from segtrack.logs.fit import FILE as STATE
+    from segtrack.logs.fit import find_fit, load_study
+    from segtrack.report.logs import fit_outcome, models_outcome
 
     path, models = find_fit(file), list(dict.fromkeys(track_model or ()))
     studies = [load_study(path, model) for model in models] or [load_study(path)]

@@ -18,8 +18,8 @@ def list_reports(
     as_json: JsonFlag = False,
 ) -> None:
     """List the reports in a folder: errors within their uncertainty, level, and a page of links there."""
-    from segtrack.report.logs.listing import find_reports, listing_html, listing_summary, listing_table
-    from segtrack.report.outcome import Outcome
+    from segtrack.report import Outcome
+    from segtrack.report.logs import find_reports, listing_html, listing_summary, listing_table
 
     entries, notes = find_reports(folder)
     files = {"reports.html": listing_html(entries)}

@@ -11,8 +11,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from segtrack.cli.output import JsonFlag, OutFolder, command, results_folder
-from segtrack.reproduce.registry import EngineChoice, TrackModel
+from segtrack.cli.output import Jobs, JsonFlag, OutFolder, command, results_folder
+from segtrack.reproduce import EngineChoice, TrackModel
 
 VehicleOption = Annotated[
     str | None, typer.Option(help="Bundled vehicle or vehicle file; the mapping's.", show_default=False)
@@ -31,7 +31,6 @@ TrialOption = Annotated[
     int | None,
     typer.Option(help="Number of the trial, of a log that the mapping splits.", min=1, show_default=False),
 ]
-Jobs = Annotated[int | None, typer.Option(help="Processes; as many as there are cores if not given.", min=1)]
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,9 @@ def inspect(
     as_json: JsonFlag = False,
 ) -> None:
     """Show what is in a log: sources with rates, gaps and clocks, channels, and what is damaged."""
-    from segtrack.logs.reading import read_log
-    from segtrack.logs.reading.inspection import inspect_log
-    from segtrack.report.logs.inspect import draw_log, inspect_tables
-    from segtrack.report.outcome import Outcome
+    from segtrack.logs.reading import inspect_log, read_log
+    from segtrack.report import Outcome
+    from segtrack.report.logs import draw_log, inspect_tables
 
     folder = results_folder(out, f"log-{file.stem}")
     inspection = inspect_log(read_log(file))
@@ -99,10 +98,8 @@ def map_file(
         say_written(write_text(path, text))
         return
     from segtrack.logs.plausibility import check_plausibility, refuse
-    from segtrack.report.logs.inspect import draw_motion, map_tables
-    from segtrack.report.logs.plausibility import findings_tables
-    from segtrack.report.logs.split import split_table
-    from segtrack.report.outcome import Outcome
+    from segtrack.report import Outcome
+    from segtrack.report.logs import draw_motion, findings_tables, map_tables, split_table
 
     trials = map_trials(file, mapping, constants=constants or (), trial=trial)
     found = [check_plausibility(mapped) for mapped in trials]

@@ -8,3 +8,7 @@
 | `wheels` | wheels, teeth and tensioner |
 | `layout` | the design of a whole track, with the outer sides of its shoes |
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -7,11 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from segtrack.chain.advance import parents_at_rest, tension_tracks
-from segtrack.chain.design import TrackDesign
-from segtrack.chain.running_gear import Rail, RunningGear
-from segtrack.chain.shoes import Bushing, Chain, Shoe
-from segtrack.chain.track import TrackChain
+from segtrack.chain import (
+    Bushing,
+    Chain,
+    Rail,
+    RunningGear,
+    Shoe,
+    TrackChain,
+    TrackDesign,
+    parents_at_rest,
+    tension_tracks,
+)
 from segtrack.description.chain.loop import ChainLayout, damping_of, fit_loop
 from segtrack.description.chain.shoes import design_bushing, design_shoe
 from segtrack.description.chain.spec import WheelSpec
@@ -26,9 +32,8 @@ from segtrack.description.grousers import BoxShape, CylinderShape, MeshShape, Tr
 from segtrack.description.track import TrackSpec
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
-from segtrack.geometry.loops import PlateLoop
-from segtrack.ground.contact_laws import ContactParameters, contact_parameters
-from segtrack.ground.tread import Grouser, Tread
+from segtrack.geometry import PlateLoop
+from segtrack.ground import ContactParameters, Grouser, Tread, contact_parameters
 
 _GROUND_STIFFNESS_RATIO = 0.1
 """Stiffness of a contact point on the ground, per stiffness of a bushing."""

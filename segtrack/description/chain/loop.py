@@ -11,13 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from segtrack.chain.running_gear_arrays import slide_offset
+from segtrack.chain import slide_offset
 from segtrack.description.chain.spec import ChainSpec
 from segtrack.description.track import TrackSpec
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
-from segtrack.geometry.loops import MIN_TEETH, PlateLoop, plate_loop
-from segtrack.geometry.path import Arc, BeltPath, tangent_of
-from segtrack.geometry.pulleys import Pulley, arc_around, wrap_around, wrap_hull
+from segtrack.geometry import (
+    MIN_TEETH,
+    Arc,
+    BeltPath,
+    PlateLoop,
+    Pulley,
+    arc_around,
+    plate_loop,
+    tangent_of,
+    wrap_around,
+    wrap_hull,
+)
 
 LATERAL_CLEARANCE = 0.02
 """Lateral play between rails and flanges, and between shoes and teeth, per width."""

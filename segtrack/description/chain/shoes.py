@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from segtrack.chain.shoes import Bushing, Shoe
+from segtrack.chain import Bushing, Shoe
 from segtrack.description.chain.loop import ChainLayout, damping_of
 from segtrack.errors import InvalidValueError
-from segtrack.geometry.loops import PlateLoop
+from segtrack.geometry import PlateLoop
 
 
 def design_shoe(layout: ChainLayout, loop: PlateLoop) -> Shoe:

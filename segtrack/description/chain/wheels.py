@@ -9,15 +9,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.chain.running_gear import Tensioner, Wheel
-from segtrack.chain.running_gear_arrays import WheelContactParameters, wheel_contact_parameters
-from segtrack.chain.sprocket import Sprocket
+from segtrack.chain import Sprocket, Tensioner, Wheel, WheelContactParameters, wheel_contact_parameters
 from segtrack.description.chain.loop import LATERAL_CLEARANCE, RAIL_POSITION, ChainLayout, damping_of, pull_of
 from segtrack.description.chain.spec import EvenRollersSpec, RoadWheelSpec, SprocketSpec, WheelSpec
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.geometry.loops import PlateLoop
-from segtrack.geometry.path import Arc, BeltPath, Line, Segment, normal_of
-from segtrack.geometry.pulleys import arcs_of, is_around
+from segtrack.geometry import Arc, BeltPath, Line, PlateLoop, Segment, arcs_of, is_around, normal_of
 
 _WHEEL_FRICTION = 0.3
 """Coulomb coefficient between rails and wheels without a drum."""

@@ -9,3 +9,7 @@
 | `suspension` | joints of the links that chains have springs for |
 | `checks` | mistakes that only the URDF shows |
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

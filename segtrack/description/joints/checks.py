@@ -23,7 +23,7 @@ from segtrack.description.joints.spec import JointSpec
 from segtrack.description.joints.urdf import MOVABLE, UrdfJoint, read_joints
 from segtrack.description.urdf_checks import parent_link, urdf_mistakes
 from segtrack.errors import Problem, suggest
-from segtrack.geometry.mass import MassProperties
+from segtrack.geometry import MassProperties
 
 
 def joint_problems(

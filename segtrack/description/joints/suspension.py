@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 
-from segtrack.description.chain.spec import SuspensionSpec
+from segtrack.description.chain import SuspensionSpec
 from segtrack.description.joints.spec import DamperSpec, JointSpec, SpringSpec
 from segtrack.description.joints.urdf import read_joints
 from segtrack.errors import UnknownNameError

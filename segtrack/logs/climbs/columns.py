@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from itertools import combinations
 from typing import Any
 
-from segtrack.logs.mapping.references import LENGTH, SPEED
+from segtrack.logs.mapping import LENGTH, SPEED
 
 UNITS: Mapping[str, Mapping[str, float]] = {
     "height": {**{unit: LENGTH[unit] for unit in ("m", "cm", "mm")}, "in": 0.0254},

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from segtrack.description import VehicleDescription
-from segtrack.description.placement import vehicle_length
+from segtrack.description import VehicleDescription, vehicle_length
 from segtrack.errors import Problem
-from segtrack.experiments.climb_result import FRONT_FLIPPERS_DEG, REAR_FLIPPERS_DEG
+from segtrack.experiments import FRONT_FLIPPERS_DEG, REAR_FLIPPERS_DEG
 from segtrack.logs.climbs.columns import TYPICAL_SPEED, fitting_unit
 from segtrack.logs.climbs.simulation import Condition
 from segtrack.logs.climbs.table import ClimbTrial

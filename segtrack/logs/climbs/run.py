@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from segtrack.engine import EngineName
+from segtrack.engine import EngineName, resolve
 from segtrack.errors import ClimbsFileError, InvalidValueError, Phrase
-from segtrack.experiments.parallel import Workers
+from segtrack.experiments import Workers
 from segtrack.logs.climbs.agreement import Limit, robot_limit, simulated_limit
 from segtrack.logs.climbs.plausible import DrivenTrial, contradictions, remarks
 from segtrack.logs.climbs.simulation import (
@@ -21,8 +21,7 @@ from segtrack.logs.climbs.simulation import (
 )
 from segtrack.logs.climbs.table import ClimbTable
 from segtrack.logs.climbs.variants import NOMINAL, Variant, variants_of
-from segtrack.logs.compare.uncertainty import COVERAGE
-from segtrack.world import resolve
+from segtrack.logs.compare import COVERAGE
 
 
 class ClimbsInterrupted(KeyboardInterrupt):

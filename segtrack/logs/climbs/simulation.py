@@ -11,13 +11,11 @@ from pathlib import Path
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
 from segtrack.errors import DivergedError, InvalidValueError, Phrase
-from segtrack.experiments.climb import run_climb
-from segtrack.experiments.climb_result import FRONT_FLIPPERS_DEG, REAR_FLIPPERS_DEG, ClimbSetup
+from segtrack.experiments import FRONT_FLIPPERS_DEG, REAR_FLIPPERS_DEG, ClimbSetup, run_climb
 from segtrack.logs.climbs.agreement import Confusion, Limit, Predicted
 from segtrack.logs.climbs.table import ClimbTable, ClimbTrial, Outcome
 from segtrack.logs.climbs.variants import NOMINAL, Variant, variants_of
-from segtrack.logs.compare.stated import VEHICLE_INPUTS, shifted
-from segtrack.logs.compare.uncertainty import COVERAGE
+from segtrack.logs.compare import COVERAGE, VEHICLE_INPUTS, shifted
 
 load_once = lru_cache(load_vehicle)
 

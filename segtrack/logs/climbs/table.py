@@ -14,9 +14,16 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from segtrack.description.base import NonNegative, Number, Positive, Spec
-from segtrack.description.checking import check_content
-from segtrack.description.yaml_file import YamlFile, parse_yaml, read_text
+from segtrack.description import (
+    NonNegative,
+    Number,
+    Positive,
+    Spec,
+    YamlFile,
+    check_content,
+    parse_yaml,
+    read_text,
+)
 from segtrack.errors import ClimbsFileError, Problem, UnknownNameError, suggest
 from segtrack.logs.climbs.columns import (
     HIGHEST,
@@ -27,7 +34,7 @@ from segtrack.logs.climbs.columns import (
     explain_columns,
     meant_outcome,
 )
-from segtrack.logs.compare.stated import VEHICLE_INPUTS, stds_by
+from segtrack.logs.compare import VEHICLE_INPUTS, stds_by
 
 Outcome = Literal["climbed", "failed"]
 CLIMB_INPUTS = ("height", "front_flippers_deg", "rear_flippers_deg", "speed", *VEHICLE_INPUTS)

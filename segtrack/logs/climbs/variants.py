@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from segtrack.logs.compare.uncertainty import COVERAGE
+from segtrack.logs.compare import COVERAGE
 
 TIME_STEP = 0.001
 """Time step of the simulations, but for those with half of it [s]."""

@@ -12,9 +12,9 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import binom, chi2, theilslopes
 
 from segtrack.errors import ClockError, Phrase
-from segtrack.geometry.mass import rpy_of, rpys_of
+from segtrack.geometry import rpy_of, rpys_of
 from segtrack.logs.clocks.estimates import NORMAL_QUANTILE, Estimate, raise_variances, sandwich
-from segtrack.robot.motion import Signal
+from segtrack.robot import Signal
 
 Array = NDArray[np.float64]
 FEWEST = 24

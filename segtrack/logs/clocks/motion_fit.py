@@ -14,7 +14,7 @@ from segtrack.logs.clocks.clock_guess import ClockGuess, guess_clock
 from segtrack.logs.clocks.estimates import Estimate
 from segtrack.logs.clocks.joint_fit import JointFit, fit_jointly
 from segtrack.logs.clocks.views import SEEN, Seen, View, find_views
-from segtrack.robot.motion import Motion
+from segtrack.robot import Motion
 
 LEAST_SURE = 0.25
 """Margin of an offset beyond which a clock is as good as unknown [s]."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.transform import Rotation
 
-from segtrack.robot.motion import Motion, Signal, same_signs, turned_at
+from segtrack.robot import Motion, Signal, same_signs, turned_at
 
 Array = NDArray[np.float64]
 Seen = Literal["turning", "pitch", "yaw", "speed"]

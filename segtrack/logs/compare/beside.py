@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segtrack.description.frames import TrackOffsets
+from segtrack.description import TrackOffsets
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.logs.compare.comparison import CurrentFit, ErrorRow, Run, RunComparison
 from segtrack.logs.compare.errors import (
@@ -42,7 +42,7 @@ from segtrack.logs.compare.uncertainty import (
     numerics_of,
     verdict_of,
 )
-from segtrack.robot.motion import Motion
+from segtrack.robot import Motion
 
 LABELS = {
     "pitch": "pitch RMSE",

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.logs.compare.sampling import even_times, noise_std, smoothed
-from segtrack.robot.motion import Motion
+from segtrack.robot import Motion
 
 Array = NDArray[np.float64]
 CLIMB_PHASES = ("approach", "nose lift", "pivot", "crest", "settling")

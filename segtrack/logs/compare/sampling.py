@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation
 
-from segtrack.description.frames import TrackOffsets
+from segtrack.description import TrackOffsets
 from segtrack.logs.noise import noise_of_differences
-from segtrack.robot.motion import CONSTANT, Motion, Signal
-from segtrack.robot.track import longitudinal_slip
+from segtrack.robot import CONSTANT, Motion, Signal, longitudinal_slip
 
 Array = NDArray[np.float64]
 SAMPLE_TIME = 0.02

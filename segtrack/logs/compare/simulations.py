@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from segtrack.errors import DivergedError, InvalidValueError, Phrase, TerrainFileError
-from segtrack.experiments.parallel import Workers
-from segtrack.experiments.variants import with_sub_steps
+from segtrack.experiments import Workers, with_sub_steps
 from segtrack.logs.compare.beside import PLACE, InputPair, Variants, compare_motions
 from segtrack.logs.compare.comparison import Comparison, Run, RunComparison, SplitRow
 from segtrack.logs.compare.errors import Alignment, check_alignment
 from segtrack.logs.compare.stated import SETTING, Stated, shifted
 from segtrack.logs.replay import AlignedLog, Replay, ReplaySettings, align, parse_terrain, replay_log
-from segtrack.robot.motion import Motion
+from segtrack.robot import Motion
 
 FINER = (2, 4)
 """Parts into which the time step is divided, one after the other."""

@@ -8,14 +8,11 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from segtrack.description import VehicleDescription
-from segtrack.description.base import Positive, Spec
-from segtrack.description.checking import check_content
-from segtrack.description.yaml_file import parse_yaml, read_text
+from segtrack.description import Positive, Spec, VehicleDescription, check_content, parse_yaml, read_text
 from segtrack.errors import InvalidValueError, UncertaintyFileError, UnknownNameError, suggest
 from segtrack.logs.compare.uncertainty import DataUncertainty
-from segtrack.logs.fit.unknowns import PARAMETERS, with_parameters
-from segtrack.robot.motion import QUANTITIES
+from segtrack.logs.fit import PARAMETERS, with_parameters
+from segtrack.robot import QUANTITIES
 
 VEHICLE_INPUTS = tuple(PARAMETERS)
 """Inputs of a vehicle, by the names that a fit has for them."""

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.logs.compare.errors import Error, Errors, Key
 from segtrack.logs.compare.sampling import noise_std
-from segtrack.robot.motion import Motion, Signal
+from segtrack.robot import Motion, Signal
 
 DRAWS = 20
 """Number of noise draws, which gives their uncertainty within 16 % or better."""

@@ -13,22 +13,6 @@ The stages of a fit, which `fit.py` runs:
 | estimate | values, intervals, what is not identifiable | `estimates` |
 """
 
-from segtrack.logs.fit.cases import Case, LogFiles, MotionCase, Rows
-from segtrack.logs.fit.estimates import ParameterEstimate
-from segtrack.logs.fit.fit import fit
-from segtrack.logs.fit.result import Fit
-from segtrack.logs.fit.unknowns import PARAMETERS, Choice, Prior, with_parameters
+import lazy_loader
 
-__all__ = [
-    "PARAMETERS",
-    "Case",
-    "Choice",
-    "ParameterEstimate",
-    "Fit",
-    "LogFiles",
-    "MotionCase",
-    "Prior",
-    "Rows",
-    "fit",
-    "with_parameters",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import DivergedError, InvalidValueError, Phrase, UnknownNameError
-from segtrack.robot.motion import Motion, Signal, quantity_of
+from segtrack.robot import Motion, Signal, quantity_of
 
 Array = NDArray[np.float64]
 WINDOW = 0.05

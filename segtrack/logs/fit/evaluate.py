@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.experiments.parallel import Pool
+from segtrack.experiments import Pool
 from segtrack.logs.fit.cases import Case, residuals_of
 from segtrack.logs.fit.loss import Loss, corners_of, roots_of, weights_of
 from segtrack.logs.fit.store import Store

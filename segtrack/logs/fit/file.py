@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
-from segtrack.description.base import (
+from segtrack.description import (
     Beside,
     Checks,
     ExistingFile,
@@ -18,16 +18,17 @@ from segtrack.description.base import (
     Positive,
     Spec,
     check,
+    check_content,
     expanded,
     known,
+    parse_yaml,
+    read_text,
 )
-from segtrack.description.checking import check_content
-from segtrack.description.yaml_file import parse_yaml, read_text
 from segtrack.engine import EngineName
 from segtrack.errors import FitFileError, Problem
 from segtrack.logs.fit.loss import Loss
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET, PARAMETERS, Choice, Prior
-from segtrack.robot.motion import QUANTITIES
+from segtrack.robot import QUANTITIES
 
 Share = Annotated[float, Field(strict=True, gt=0, lt=1, allow_inf_nan=False)]
 

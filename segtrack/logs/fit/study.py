@@ -11,30 +11,31 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from segtrack.description import VehicleDescription, find_vehicle, load_vehicle
-from segtrack.description.load import find_description
+from segtrack.description import VehicleDescription, find_description, find_vehicle, load_vehicle
+from segtrack.engine import resolve
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.logs.fit.cases import Case, LogFiles, MotionCase
 from segtrack.logs.fit.evaluate import Pool
 from segtrack.logs.fit.file import FitFile, LogSpec, load_fit_file
-from segtrack.logs.fit.fit import fit
+from segtrack.logs.fit.fitting import fit
 from segtrack.logs.fit.result import Fit
 from segtrack.logs.fit.vehicle_file import calibrated, write_vehicle
 from segtrack.logs.mapping import MappedLog, map_file
 from segtrack.logs.plausibility import check_plausibility, refuse
 from segtrack.logs.replay import (
     AlignedLog,
+    BeltSource,
     LoadedTerrain,
     ReplaySettings,
     align,
+    belt_keys,
     check_start,
+    has_belts,
     load_terrain,
     replay_log,
 )
-from segtrack.logs.replay.settings import BeltSource, belt_keys, has_belts
-from segtrack.logs.steady.table import DATA, UNIFORM, SteadyCase, SteadyTable
-from segtrack.robot.motion import Motion
-from segtrack.world import resolve
+from segtrack.logs.steady import DATA, UNIFORM, SteadyCase, SteadyTable
+from segtrack.robot import Motion
 
 VEHICLE_FILE = "fitted.yaml"
 """Name of the vehicle file of a finished fit."""

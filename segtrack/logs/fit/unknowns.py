@@ -9,11 +9,19 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from segtrack.description import VehicleDescription
-from segtrack.description.compliant_layout import contact_of
-from segtrack.description.track import TrackSpec
+from segtrack.description import TrackSpec, VehicleDescription, contact_of
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
-from segtrack.experiments import variants
+from segtrack.experiments import (
+    with_body,
+    with_center_of_mass,
+    with_contact,
+    with_contact_length,
+    with_drive_lag,
+    with_friction,
+    with_gauge,
+    with_grousers,
+    with_lateral_friction,
+)
 
 
 class Parameter(NamedTuple):
@@ -64,7 +72,7 @@ def _size(vehicle: VehicleDescription, axis: int) -> float:
 def _with_stiffness(vehicle: VehicleDescription, stiffness: float) -> VehicleDescription:
     """Set the stiffness, and damping in proportion to its root, so that the damping ratio stays."""
     old, damping = contact_of(vehicle, vehicle.mass)
-    return variants.with_contact(vehicle, stiffness, damping * math.sqrt(stiffness / old))
+    return with_contact(vehicle, stiffness, damping * math.sqrt(stiffness / old))
 
 
 def _grouser_height(vehicle: VehicleDescription) -> float:
@@ -84,35 +92,35 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
             "-",
             "friction along the tracks",
             lambda vehicle: _first(vehicle).contact.friction,
-            variants.with_friction,
+            with_friction,
             lambda value, vehicle: (min(0.1, value), max(1.5, value)),
         ),
         "lateral_friction": Parameter(
             "-",
             "friction across the tracks",
             _lateral_friction,
-            variants.with_lateral_friction,
+            with_lateral_friction,
             lambda value, vehicle: (min(0.1, value), max(1.5, value)),
         ),
         "com_x": Parameter(
             "m",
             "centre of mass of the body, forward",
             lambda vehicle: _center_of_mass(vehicle, 0),
-            lambda vehicle, value: variants.with_center_of_mass(vehicle, x=value),
+            lambda vehicle, value: with_center_of_mass(vehicle, x=value),
             lambda value, vehicle: (value - _size(vehicle, 0) / 4, value + _size(vehicle, 0) / 4),
         ),
         "com_z": Parameter(
             "m",
             "centre of mass of the body, up",
             lambda vehicle: _center_of_mass(vehicle, 2),
-            lambda vehicle, value: variants.with_center_of_mass(vehicle, z=value),
+            lambda vehicle, value: with_center_of_mass(vehicle, z=value),
             lambda value, vehicle: (value - _size(vehicle, 2), value + _size(vehicle, 2)),
         ),
         "mass": Parameter(
             "kg",
             "mass of the body, without belts and flippers",
             _body_mass,
-            lambda vehicle, value: variants.with_body(vehicle, value / _body_mass(vehicle)),
+            lambda vehicle, value: with_body(vehicle, value / _body_mass(vehicle)),
             _factors(0.7, 1.5),
         ),
         "contact_stiffness": Parameter(
@@ -127,28 +135,28 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
             "m",
             "height of the highest grouser",
             _grouser_height,
-            lambda vehicle, value: variants.with_grousers(vehicle, value / _grouser_height(vehicle)),
+            lambda vehicle, value: with_grousers(vehicle, value / _grouser_height(vehicle)),
             _factors(0.3, 2.0),
         ),
         "drive_lag": Parameter(
             "s",
             "lag of the drives behind their commands",
             lambda vehicle: _first(vehicle).drive.lag,
-            variants.with_drive_lag,
+            with_drive_lag,
             lambda value, vehicle: (0.0, max(0.5, 2 * value)),
         ),
         "track_separation": Parameter(
             "m",
             "distance between the tracks' middles",
             lambda vehicle: vehicle.require_track_offsets().gauge,
-            variants.with_gauge,
+            with_gauge,
             _factors(0.7, 1.5),
         ),
         "contact_length": Parameter(
             "m",
             "length of the tracks on flat ground",
             lambda vehicle: vehicle.contact_length,
-            variants.with_contact_length,
+            with_contact_length,
             _factors(0.6, 1.5),
         ),
     }

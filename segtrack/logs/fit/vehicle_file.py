@@ -10,9 +10,14 @@ from xml.etree import ElementTree
 
 import yaml
 
-from segtrack.description import VehicleDescription
-from segtrack.description.calibration import Calibration, FittedLog, FittedParameter
-from segtrack.description.named_files import file_hash, map_files
+from segtrack.description import (
+    Calibration,
+    FittedLog,
+    FittedParameter,
+    VehicleDescription,
+    file_hash,
+    map_files,
+)
 from segtrack.errors import FileAccessError
 from segtrack.files import content_hash, write_text
 from segtrack.logs.fit.cases import LogFiles

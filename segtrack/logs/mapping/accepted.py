@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from segtrack.description.base import Spec
+from segtrack.description import Spec
 from segtrack.errors import suggest
 from segtrack.logs.mapping.references import Text
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from segtrack.description.base import Checks, Number, Positive, check, known
+from segtrack.description import Checks, Number, Positive, check, known
 from segtrack.errors import Problem
 from segtrack.logs.mapping.references import (
     ANGLE,

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description import VehicleDescription
-from segtrack.description.base import Spec
+from segtrack.description import Spec, VehicleDescription
 from segtrack.errors import Problem
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.belt_speed import BeltSpeed

@@ -9,14 +9,13 @@ from dataclasses import replace
 import numpy as np
 from pydantic import ValidationError
 
-from segtrack.description import VehicleDescription
-from segtrack.description.checking import consistency_problems
+from segtrack.description import VehicleDescription, consistency_problems
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.logs.mapping.convert import to_standard
 from segtrack.logs.mapping.mapping_file import LogMapping
 from segtrack.logs.mapping.quantities import FlipperAngle, Pitch, Quantities, Roll, Yaw, YawRate
 from segtrack.logs.mapping.references import ChannelOrValue, unit_problem
-from segtrack.robot.motion import CONSTANT, Signal
+from segtrack.robot import CONSTANT, Signal
 
 _KINDS: Mapping[str, type[ChannelOrValue]] = {
     "flipper_angle": FlipperAngle,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.frames import TrackOffsets
+from segtrack.description import TrackOffsets
 from segtrack.errors import Problem
 from segtrack.logs.mapping.belt_speed import BELT_TRAVEL, BeltSpeed
 from segtrack.logs.mapping.channels import MappedQuantity
@@ -33,7 +33,7 @@ from segtrack.logs.mapping.references import (
     SideChannels,
     standard_unit,
 )
-from segtrack.robot.motion import Signal
+from segtrack.robot import Signal
 
 Array = NDArray[np.float64]
 

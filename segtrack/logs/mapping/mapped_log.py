@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import Problem
-from segtrack.geometry.mass import rpys_of
+from segtrack.geometry import rpys_of
 from segtrack.logs.clocks import ClockFit
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.mapping_file import LogMapping
 from segtrack.logs.mapping.quantities import Quantities, Velocity
 from segtrack.logs.mapping.sources import Sensor
 from segtrack.logs.mapping.trials import LogTrial
-from segtrack.robot.motion import CONSTANT, Motion, Signal, quantity_of
+from segtrack.robot import CONSTANT, Motion, Signal, quantity_of
 
 ANGLES = ("roll", "pitch", "yaw")
 

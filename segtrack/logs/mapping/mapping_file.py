@@ -13,8 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema
 
 from segtrack.courses import bundled_courses
-from segtrack.description import bundled_vehicles
-from segtrack.description.base import (
+from segtrack.description import (
     Checks,
     ExistingFile,
     NonNegative,
@@ -22,12 +21,15 @@ from segtrack.description.base import (
     Positive,
     Spec,
     UnknownPartError,
+    YamlFile,
+    bundled_vehicles,
     check,
+    check_content,
     expanded,
     known,
+    parse_yaml,
+    read_text,
 )
-from segtrack.description.checking import check_content
-from segtrack.description.yaml_file import YamlFile, parse_yaml, read_text
 from segtrack.errors import FileAccessError, MappingFileError, Problem
 from segtrack.logs.mapping.accepted import Accepted
 from segtrack.logs.mapping.quantities import Quantities

@@ -25,7 +25,7 @@ from segtrack.logs.mapping.references import (
     Units,
     standard_unit,
 )
-from segtrack.robot.motion import QUANTITIES, quantity_of
+from segtrack.robot import QUANTITIES, quantity_of
 
 RADIUS = "of the sprocket, from its axis to where the belt's pitch is true [m]"
 PITCH = "nose up, or nose down (as REP 103 counts)"

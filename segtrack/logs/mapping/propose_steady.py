@@ -11,7 +11,7 @@ from segtrack.logs.log import Log
 from segtrack.logs.mapping.belt_speed import BELT_SPEED
 from segtrack.logs.mapping.mapping_file import STEADY
 from segtrack.logs.mapping.propose_by_header import RADIUS, ProposedQuantity, find_words, unit_keys
-from segtrack.logs.reading.headers import is_time
+from segtrack.logs.reading import is_time
 
 _MOST = 5000
 """Largest number of turns in a table."""

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from segtrack.description.base import Checks, Name, Number, Positive, Spec, check, known
+from segtrack.description import Checks, Name, Number, Positive, Spec, check, known
 from segtrack.errors import Problem
 from segtrack.logs.mapping.belt_speed import BeltSpeed
 from segtrack.logs.mapping.references import (

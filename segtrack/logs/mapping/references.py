@@ -10,9 +10,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from segtrack.description.base import Checks, Number, Positive, Spec, check, exactly_one, in_radians, known
+from segtrack.description import Checks, Number, Positive, Spec, check, exactly_one, in_radians, known
 from segtrack.errors import Problem
-from segtrack.geometry.mass import STANDARD_GRAVITY
+from segtrack.geometry import STANDARD_GRAVITY
 
 _TURN = 2 * math.pi
 

@@ -14,7 +14,7 @@ from segtrack.logs.mapping.channels import find_column
 from segtrack.logs.mapping.mapping_file import MappingFile
 from segtrack.logs.mapping.references import TIME
 from segtrack.logs.mapping.sources import SourceClock
-from segtrack.logs.reading.inspection import GAP, restarts_of
+from segtrack.logs.reading import GAP, restarts_of
 
 
 def sort_rows(log: Log, file: MappingFile, notes: list[str]) -> Log:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description.base import known
+from segtrack.description import known
 from segtrack.errors import ClockError, Problem
-from segtrack.geometry.mass import rpy_of
+from segtrack.geometry import rpy_of
 from segtrack.logs.clocks import ClockFit, Estimate, fit_clock, fit_to_receive_times
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.channels import describe_missing_channel, find_column
@@ -21,7 +21,7 @@ from segtrack.logs.mapping.mapping_file import MappingFile
 from segtrack.logs.mapping.quantities import AngularVelocity
 from segtrack.logs.mapping.row_order import describe_disorder, describe_order_remedy, find_times
 from segtrack.logs.mapping.sources import Sensor, SourceClock
-from segtrack.robot.motion import Motion, Signal
+from segtrack.robot import Motion, Signal
 
 _UNEVEN = 0.02
 """A header's clock that leaves an even one by more is noted [s]."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from segtrack.description.base import (
+from segtrack.description import (
     Angle,
     Checks,
     NonNegative,

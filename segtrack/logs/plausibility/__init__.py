@@ -8,22 +8,6 @@
 | findings | what contradicts something, with a remedy, or the reason that the mapping gives | `check` |
 """
 
-from segtrack.logs.plausibility.check import check_plausibility
-from segtrack.logs.plausibility.finding import (
-    Finding,
-    ImplausibleLogError,
-    Observation,
-    Plausibility,
-    Remedy,
-    refuse,
-)
+import lazy_loader
 
-__all__ = [
-    "Finding",
-    "ImplausibleLogError",
-    "Observation",
-    "Plausibility",
-    "Remedy",
-    "check_plausibility",
-    "refuse",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from segtrack.logs.noise import noise_of
 from segtrack.logs.plausibility.evidence import FEWEST, Array, LogEvidence, Windows, folded
 from segtrack.logs.plausibility.finding import Observation
-from segtrack.robot.motion import Signal
+from segtrack.robot import Signal
 
 TILTED = math.radians(60.0)
 """Tilt beyond which a vehicle that drives on stands on its side [rad]."""

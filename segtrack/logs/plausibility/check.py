@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from segtrack.description import load_vehicle
-from segtrack.logs.mapping.mapped_log import MappedLog
+from segtrack.logs.mapping import MappedLog
 from segtrack.logs.plausibility import attitude, belts, gravity, place, samples
 from segtrack.logs.plausibility.evidence import Background, LogEvidence
 from segtrack.logs.plausibility.finding import Finding, Observation, Plausibility
 from segtrack.logs.plausibility.remedies import find_remedies
-from segtrack.logs.replay.terrain import LoadedTerrain, load_terrain
+from segtrack.logs.replay import LoadedTerrain, load_terrain
 
 Check = Callable[[LogEvidence], Iterable[Observation]]
 _SIGNALS: tuple[Check, ...] = (

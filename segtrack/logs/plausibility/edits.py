@@ -9,11 +9,22 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from segtrack.logs.mapping.belt_speed import BELT_TRAVEL, BeltSpeed
-from segtrack.logs.mapping.mapping_file import MappingFile
-from segtrack.logs.mapping.quantities import Orientation, Position, Quantities, Velocity
-from segtrack.logs.mapping.references import ANGLE, COUNTING, COUNTS, Despike, Reference, SideChannels
-from segtrack.logs.mapping.sources import Sensor
+from segtrack.logs.mapping import (
+    ANGLE,
+    BELT_TRAVEL,
+    COUNTING,
+    COUNTS,
+    BeltSpeed,
+    Despike,
+    MappingFile,
+    Orientation,
+    Position,
+    Quantities,
+    Reference,
+    Sensor,
+    SideChannels,
+    Velocity,
+)
 from segtrack.logs.plausibility.finding import Observation
 
 _OPPOSITES = {

@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 from scipy.integrate import cumulative_trapezoid
 from scipy.spatial.transform import Rotation
 
-from segtrack.description import VehicleDescription
-from segtrack.description.drive import DriveSpec
-from segtrack.description.placement import vehicle_length
-from segtrack.logs.mapping.mapped_log import MappedLog, find_attitude
+from segtrack.description import DriveSpec, VehicleDescription, vehicle_length
+from segtrack.logs.mapping import MappedLog, find_attitude
 from segtrack.logs.noise import noise_of
-from segtrack.logs.replay.path import SIDES
-from segtrack.logs.replay.terrain import LoadedTerrain
-from segtrack.robot.motion import Motion, Signal
+from segtrack.logs.replay import SIDES, LoadedTerrain
+from segtrack.robot import Motion, Signal
 
 Array = NDArray[np.float64]
 

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from segtrack.geometry.mass import GRAVITY
+from segtrack.geometry import GRAVITY
 from segtrack.logs.noise import noise_of
 from segtrack.logs.plausibility.attitude import ALIKE
 from segtrack.logs.plausibility.evidence import FEWEST, LogEvidence, Windows
 from segtrack.logs.plausibility.finding import Observation
-from segtrack.robot.motion import Signal
+from segtrack.robot import Signal
 
 _QUIET = 0.15
 """Share of the force by which that of a window may differ from the median of all windows [-]."""

@@ -8,9 +8,7 @@ from typing import Any
 
 from segtrack.errors import SegtrackError
 from segtrack.logs.log import Channel, Log
-from segtrack.logs.mapping.map_log import map_log
-from segtrack.logs.mapping.mapped_log import MappedLog
-from segtrack.logs.mapping.mapping_file import MappingFile
+from segtrack.logs.mapping import MappedLog, MappingFile, map_log
 from segtrack.logs.plausibility.edits import Edit, edits_for, with_care
 from segtrack.logs.plausibility.evidence import LogEvidence
 from segtrack.logs.plausibility.finding import Observation, Remedy

@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 from scipy.integrate import trapezoid
 from scipy.ndimage import median_filter
 
-from segtrack.logs.mapping.belt_speed import BELT_TRAVEL, BeltSpeed
-from segtrack.logs.mapping.channels import find_column
-from segtrack.logs.mapping.references import Despike
+from segtrack.logs.mapping import BELT_TRAVEL, BeltSpeed, Despike, find_column
 from segtrack.logs.noise import noise_of
 from segtrack.logs.plausibility.evidence import Array, LogEvidence
 from segtrack.logs.plausibility.finding import Observation
-from segtrack.robot.motion import Signal, same_signs
+from segtrack.robot import Signal, same_signs
 
 _SPIKES = {
     "position": 0.1, "orientation": 0.15, "roll": 0.2, "pitch": 0.2, "yaw": 0.2, "velocity": 1.0,

@@ -1,5 +1,5 @@
 """Log files of all supported formats: read into a `Log`, inspected, and written from a `Motion`."""
 
-from segtrack.logs.reading.files import read_log, write_bag, write_csv, write_tum
+import lazy_loader
 
-__all__ = ["read_log", "write_bag", "write_csv", "write_tum"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

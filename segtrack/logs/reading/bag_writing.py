@@ -19,7 +19,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.files import check_writable, replacing
-from segtrack.recording.messages import (
+from segtrack.recording import (
     STORE,
     UNKNOWN,
     definition,
@@ -30,7 +30,7 @@ from segtrack.recording.messages import (
     make_vector,
     serialize,
 )
-from segtrack.robot.motion import Motion, Signal
+from segtrack.robot import Motion, Signal
 
 WORLD, BODY = "world", "body"
 """Names of the frames."""

@@ -19,7 +19,7 @@ from segtrack.logs.log import BAG_MAGIC, Log
 from segtrack.logs.reading.matlab import read_mat
 from segtrack.logs.reading.table import read_table
 from segtrack.logs.reading.table_form import is_text
-from segtrack.robot.motion import Motion, Signal, quantity_of
+from segtrack.robot import Motion, Signal, quantity_of
 
 Array = NDArray[np.float64]
 _HDF5 = b"\x89HDF\r\n\x1a\n"

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from segtrack.logs.noise import noise_of
 from segtrack.logs.replay.path import Belts, way_of
-from segtrack.robot.motion import Motion
+from segtrack.robot import Motion
 
 RISE = math.radians(1.5)
 """Pitch above its baseline that is a climb, or `OF_LARGEST` of what the log reaches if that is less [rad]."""

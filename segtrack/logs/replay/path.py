@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from scipy.integrate import cumulative_trapezoid, trapezoid
 from scipy.spatial.transform import Rotation
 
-from segtrack.description import VehicleDescription
-from segtrack.description.frames import Values
-from segtrack.description.steering import SteeringByLoads
-from segtrack.robot.motion import Motion, Signal
+from segtrack.description import SteeringByLoads, Values, VehicleDescription
+from segtrack.robot import Motion, Signal
 
 SIDES = ("left", "right")
 BELTS = ("belt_speed", "belt_speed_command")

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.engine import EngineName
-from segtrack.engine.track_models import check_engine, resolve
+from segtrack.engine import EngineName, check_engine, resolve
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
 from segtrack.logs.replay.path import SIDES
 from segtrack.logs.replay.terrain import LoadedTerrain, load_terrain
-from segtrack.robot.motion import Motion, Signal
+from segtrack.robot import Motion, Signal
 
 AlignmentEvent = Literal["touch", "start"]
 """Event at which a log is aligned with its terrain: the first touch of the obstacle, or the log's start."""

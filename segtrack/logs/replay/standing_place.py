@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from segtrack.courses import Wall, Zone
 from segtrack.logs.replay.path import Place
 from segtrack.logs.replay.terrain import LoadedTerrain
-from segtrack.world.placement import height_of
+from segtrack.world import height_of
 
 _SAMPLES = 41
 """Places along each side of a vehicle at which the ground under it is looked at."""

@@ -17,16 +17,15 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import SegtrackError
-from segtrack.geometry.mass import rpy_of
+from segtrack.geometry import rpy_of
 from segtrack.logs.noise import noise_of
-from segtrack.logs.replay.align import AlignedLog, flippers_at
+from segtrack.logs.replay.alignment import AlignedLog, flippers_at
 from segtrack.logs.replay.path import Place, first_speeds
 from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
 from segtrack.logs.replay.standing_place import StandingPlace
 from segtrack.logs.replay.start import place_vehicle, run_up
 from segtrack.logs.replay.touch import stand
-from segtrack.robot import RobotState
-from segtrack.robot.motion import CONSTANT, Signal
+from segtrack.robot import CONSTANT, RobotState, Signal
 from segtrack.world import World
 
 TILTED = math.radians(3.0)

@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.courses import Layout, Start, Wall, build_ground, bundled_courses, find_course, parse_course
-from segtrack.courses.file import CourseFile
-from segtrack.courses.ground import lay_out
-from segtrack.description.checking import check_content
-from segtrack.description.load import find_description
-from segtrack.description.yaml_file import parse_yaml, read_text
+from segtrack.courses import (
+    CourseFile,
+    Layout,
+    Start,
+    Wall,
+    build_ground,
+    bundled_courses,
+    find_course,
+    lay_out,
+    parse_course,
+)
+from segtrack.description import check_content, find_description, parse_yaml, read_text
 from segtrack.errors import CourseFileError, InvalidValueError, TerrainFileError
 from segtrack.files import content_hash
 from segtrack.terrain import Terrain

@@ -11,11 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-from segtrack.description import VehicleDescription
-from segtrack.description.grousers import BoxShape, CylinderShape, GrouserShape, MeshShape, TrapezoidShape
-from segtrack.description.placement import PlacedTrack, body_points, place_tracks, tip_outline, vehicle_links
-from segtrack.description.track import TrackSpec
-from segtrack.geometry.path import normal_of, tangent_of
+from segtrack.description import (
+    BoxShape,
+    CylinderShape,
+    GrouserShape,
+    MeshShape,
+    PlacedTrack,
+    TrackSpec,
+    TrapezoidShape,
+    VehicleDescription,
+    body_points,
+    place_tracks,
+    tip_outline,
+    vehicle_links,
+)
+from segtrack.geometry import normal_of, tangent_of
 from segtrack.logs.replay.terrain import Rise
 
 Array = NDArray[np.float64]

@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.description import VehicleDescription
-from segtrack.description.frames import TrackOffsets
+from segtrack.description import TrackOffsets, VehicleDescription
 from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
-from segtrack.experiments.driven_turns import drive_turns, uniform_turns
-from segtrack.experiments.parallel import run_parallel
-from segtrack.logs.fit.cases import LogFiles, Rows
-from segtrack.robot.motion import Motion
+from segtrack.experiments import drive_turns, run_parallel, uniform_turns
+from segtrack.logs.fit import LogFiles, Rows
+from segtrack.robot import Motion
 
 Array = NDArray[np.float64]
 DATA = Path(str(resources.files("segtrack.logs").joinpath("data")))

@@ -12,8 +12,7 @@ from rich.table import Table
 
 from segtrack.description import VehicleDescription
 from segtrack.logs import Motion
-from segtrack.logs.compare import ErrorRow, Phase
-from segtrack.logs.compare.comparison import Run
+from segtrack.logs.compare import ErrorRow, Phase, Run
 from segtrack.logs.plausibility import Finding
 from segtrack.terrain import Terrain
 

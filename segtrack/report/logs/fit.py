@@ -12,11 +12,7 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from segtrack.logs.fit import Fit, ParameterEstimate
-from segtrack.logs.fit.advice import advice_of
-from segtrack.logs.fit.estimates import with_unit
-from segtrack.logs.fit.profiles import Profile
-from segtrack.logs.fit.result import FittedCase
+from segtrack.logs.fit import Fit, FittedCase, ParameterEstimate, Profile, advice_of, with_unit
 from segtrack.report.outcome import Outcome
 from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 

@@ -11,11 +11,10 @@ from matplotlib.figure import Figure
 from rich.markup import escape
 from rich.table import Table
 
-from segtrack.logs import Motion, Signal, quantity_of
+from segtrack.logs import Channel, Log, Motion, Signal, quantity_of
 from segtrack.logs.clocks import ClockFit, Estimate
-from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping import MappedLog
-from segtrack.logs.reading.inspection import ClockView, Inspection, SourceView, delays, gaps_of
+from segtrack.logs.reading import ClockView, Inspection, SourceView, delays, gaps_of
 from segtrack.report.logs.time_axis import MAX_VALUE, line_through, mark_restarts, name_restarts, time_axis
 from segtrack.report.side_view import SEGMENT_COLOURS, colour_of, new_figure
 

@@ -8,9 +8,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from segtrack.logs.fit import Fit
-from segtrack.logs.fit.estimates import with_unit
-from segtrack.logs.fit.models import SharedEstimate, compare_models
+from segtrack.logs.fit import Fit, SharedEstimate, compare_models, with_unit
 from segtrack.report.logs.fit import fit_outcome, fit_tables
 from segtrack.report.outcome import Outcome
 from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure

@@ -11,8 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from segtrack.html import inline_svg, render_page, script_hash
-from segtrack.logs.compare import COVERAGE, ErrorRow
-from segtrack.logs.compare.comparison import Run
+from segtrack.logs.compare import COVERAGE, ErrorRow, Run
 from segtrack.report.logs.compare import mark_error, shown_unit
 from segtrack.report.logs.content import LEVELS, SOURCE, ReportContent
 from segtrack.report.logs.panels import BAND_STDS, RUN_COLOURS, Panel, panels_of, residuals_of

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from segtrack.logs import Motion, Signal, quantity_of
-from segtrack.logs.compare.comparison import Run
+from segtrack.logs.compare import Run
 from segtrack.report.side_view import SEGMENT_COLOURS
 
 RUN_COLOURS: Mapping[Run, str] = {"commanded": SEGMENT_COLOURS[1], "measured": SEGMENT_COLOURS[0]}

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from segtrack.logs import Motion
-from segtrack.logs.compare.comparison import Run
+from segtrack.logs.compare import Run
 from segtrack.report.logs.panels import LINE_STYLES, LOGGED, label_of
 from segtrack.report.side_view import GROUND, GROUND_EDGE, new_figure
 from segtrack.terrain import Terrain

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.logs import Motion
-from segtrack.logs.compare.comparison import Run
+from segtrack.logs.compare import Run
 from segtrack.report.logs.content import Instant
 from segtrack.report.logs.panels import RUN_COLOURS
 from segtrack.report.side_view import GROUND, GROUND_EDGE, Polygon, SidePose, new_figure, paint, side_view

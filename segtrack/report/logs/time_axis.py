@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from segtrack.logs.reading.inspection import GAP, Restart, gaps_of, restarts_of
+from segtrack.logs.reading import GAP, Restart, gaps_of, restarts_of
 from segtrack.report.logs.extremes import extreme_rows
 
 Array = NDArray[np.float64]

@@ -12,11 +12,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from rich.table import Table
 
-from segtrack.logs.climbs import ClimbsResult, Confusion, Limit, Rate
-from segtrack.logs.climbs.agreement import OUTCOMES
-from segtrack.logs.climbs.simulation import Condition
+from segtrack.logs.climbs import OUTCOMES, ClimbsResult, Condition, Confusion, Limit, Rate
 from segtrack.logs.compare import COVERAGE
-from segtrack.logs.steady.compare import Spread, SteadyComparison
+from segtrack.logs.steady import Spread, SteadyComparison
 from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 
 

@@ -10,6 +10,6 @@
 | `command.py` | `segtrack reproduce attia` |
 """
 
-from segtrack.reproduce.attia.command import run
+import lazy_loader
 
-__all__ = ["run"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from segtrack.report.outcome import Outcome
-from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
+from segtrack.report import SEGMENT_COLOURS, Outcome, label_axes, new_figure
 from segtrack.reproduce.attia import native_model, vehicle
 from segtrack.reproduce.attia.particle_model import ParticleVehicle
 from segtrack.reproduce.attia.vehicle import ASSUMPTIONS, HeaveReading

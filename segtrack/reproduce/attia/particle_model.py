@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segtrack.geometry.mass import GRAVITY
+from segtrack.geometry import GRAVITY
 from segtrack.reproduce.attia import vehicle
 from segtrack.reproduce.attia.particles import Array, BodyPoint, ParticleMotion, RigidBody
 from segtrack.reproduce.attia.recursion import ParticleLoads, ParticleSystem

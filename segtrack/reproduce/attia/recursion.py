@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.integrate import solve_ivp
 
-from segtrack.geometry.mass import GRAVITY
+from segtrack.geometry import GRAVITY
 from segtrack.reproduce.attia.particles import (
     Array,
     BodyPoint,

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from segtrack.geometry.mass import GRAVITY
+from segtrack.geometry import GRAVITY
 
 CHASSIS = (800.0, (130.0, 250.0, 200.0))
 """Mass [kg] and principal moments of inertia [kg m^2] (table 2.1)."""

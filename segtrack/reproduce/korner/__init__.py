@@ -11,6 +11,6 @@
 | `command.py` | `segtrack reproduce korner` |
 """
 
-from segtrack.reproduce.korner.command import run
+import lazy_loader
 
-__all__ = ["run"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from segtrack.experiments.parallel import run_parallel
-from segtrack.report.outcome import Outcome
+from segtrack.experiments import run_parallel
+from segtrack.report import Outcome
 from segtrack.reproduce.korner.figure import draw_korner
 from segtrack.reproduce.korner.free_body import draw_free_bodies, find_free_body, stuck_runs
 from segtrack.reproduce.korner.plan import make_plan

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from segtrack.events import Assumptions
-from segtrack.report.side_view import SEGMENT_COLOURS, colour_of, label_axes, new_figure
+from segtrack.report import SEGMENT_COLOURS, colour_of, label_axes, new_figure
 from segtrack.reproduce.korner.result import KornerResult
 from segtrack.reproduce.korner.series import SeriesResult
 

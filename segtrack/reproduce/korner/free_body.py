@@ -12,18 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from segtrack.events import EventObstacle, EventProgress, GapObstacle, run_event
-from segtrack.events.event_result import STUCK_WINDOW
-from segtrack.events.run import CONTROL_TIME
-from segtrack.geometry.mass import GRAVITY
-from segtrack.report.side_view import (
-    SidePose,
-    body_outlines,
-    colour_of,
-    label_axes,
-    new_figure,
-    paint_ground,
-)
+from segtrack.events import CONTROL_TIME, STUCK_WINDOW, EventObstacle, EventProgress, GapObstacle, run_event
+from segtrack.geometry import GRAVITY
+from segtrack.report import SidePose, body_outlines, colour_of, label_axes, new_figure, paint_ground
 from segtrack.reproduce.korner.series import Series, SeriesResult
 from segtrack.reproduce.korner.vehicle import base_model
 

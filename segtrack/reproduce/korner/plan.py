@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segtrack.events import GapObstacle, HalfRoundObstacle, StepObstacle, TrapezoidObstacle
-from segtrack.events.obstacles import TRAPEZOID_HEIGHT
+from segtrack.events import TRAPEZOID_HEIGHT, GapObstacle, HalfRoundObstacle, StepObstacle, TrapezoidObstacle
 from segtrack.reproduce.korner.paper import (
     FRICTION,
     GAP_INCREMENT,

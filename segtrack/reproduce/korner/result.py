@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from segtrack.experiments.parallel import run_parallel
+from segtrack.experiments import run_parallel
 from segtrack.reproduce.korner.plan import KornerPlan
 from segtrack.reproduce.korner.series import SeriesResult, run_series
 

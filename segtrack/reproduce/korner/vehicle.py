@@ -14,11 +14,10 @@ from xml.etree import ElementTree
 import numpy as np
 import yaml
 
-from segtrack.description import VehicleDescription, load_vehicle
-from segtrack.description.chain.loop import ChainLayout, fit_loop
-from segtrack.description.load import find_vehicle
+from segtrack.description import VehicleDescription, find_vehicle, load_vehicle
+from segtrack.description.chain import ChainLayout, fit_loop
 from segtrack.errors import InvalidValueError
-from segtrack.experiments.variants import with_sub_steps
+from segtrack.experiments import with_sub_steps
 
 BASE = "m113"
 SIDE = "right"

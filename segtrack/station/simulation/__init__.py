@@ -4,3 +4,7 @@
 trial, `loads` what is read in spare time, `loop` when ticks
 are, and `process` the web process's hold on all of it.
 """
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from segtrack.errors import NotReadyError
-from segtrack.recording.session import DriveSession
-from segtrack.recording.setup import TICK, Command, DriveSetup
+from segtrack.recording import TICK, Command, DriveSession, DriveSetup
 from segtrack.rendering import look_of
-from segtrack.scoring import ScoringSettings, TrialEvent
-from segtrack.scoring.situation import Pace
+from segtrack.scoring import Pace, ScoringSettings, TrialEvent
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import Flag, StateMessage
 from segtrack.station.scene import course_json, ground_json

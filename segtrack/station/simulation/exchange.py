@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from multiprocessing.context import SpawnContext
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from segtrack.recording.setup import Command, DriveSetup
+from segtrack.recording import Command, DriveSetup
 from segtrack.scoring import Result
 from segtrack.station.protocol import Flag, RunState
 

@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 
 from segtrack.errors import FileAccessError
-from segtrack.recording.session import DriveSession
-from segtrack.recording.setup import TICK
-from segtrack.scoring import Records, Result, Trial, TrialEvent, TrialObserver
-from segtrack.scoring.settings import ScoringSettings, shown_confidence
-from segtrack.scoring.splits import read_repetitions
-from segtrack.scoring.syllabus import CONDITION
+from segtrack.recording import TICK, DriveSession
+from segtrack.scoring import (
+    CONDITION,
+    Records,
+    Result,
+    ScoringSettings,
+    Trial,
+    TrialEvent,
+    TrialObserver,
+    read_repetitions,
+    shown_confidence,
+)
 from segtrack.station.protocol import Flag
 from segtrack.station.simulation.exchange import SetTrial
 

@@ -7,7 +7,7 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.recording.session import DriveSession
+from segtrack.recording import DriveSession
 from segtrack.station.scene import read_contact_forces
 
 LOADS_PERIOD = 1 / 30

@@ -13,8 +13,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from segtrack.errors import NotReadyError, SegtrackError
-from segtrack.recording.setup import TICK
-from segtrack.scoring.situation import Pace
+from segtrack.recording import TICK
+from segtrack.scoring import Pace
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import RunState
 from segtrack.station.simulation.drive import StationDrive

@@ -16,13 +16,20 @@ from urllib.parse import quote
 
 from segtrack.courses import Course, bundled_courses, load_course
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.engine.track_models import EngineName, track_model_names
+from segtrack.engine import EngineName, track_model_names
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, SegtrackError, UnknownNameError
 from segtrack.files import check_writable
 from segtrack.language import ENGLISH, Language
-from segtrack.recording.setup import DriveSetup
-from segtrack.scoring import Result, ScoringSettings, report_csv, report_html
-from segtrack.scoring.syllabus import FIRST_SYLLABUS, Exercise, load_syllabus
+from segtrack.recording import DriveSetup
+from segtrack.scoring import (
+    FIRST_SYLLABUS,
+    Exercise,
+    Result,
+    ScoringSettings,
+    load_syllabus,
+    report_csv,
+    report_html,
+)
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import CourseOption, Options, Setup
 from segtrack.terrain import published_soils
@@ -164,7 +171,7 @@ class Library:
 
 
 def _compact(path: Path) -> None:
-    from segtrack.recording.storage import compact_gently
+    from segtrack.recording import compact_gently
 
     process = get_context("spawn").Process(target=compact_gently, args=(path,), daemon=True)
     process.start()

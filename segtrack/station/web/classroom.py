@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 
 from segtrack.errors import NotReadyError, SegtrackError, UnknownNameError
-from segtrack.scoring import Records
-from segtrack.scoring.result import RATE_UNITS
-from segtrack.scoring.syllabus import Exercise, ExerciseProgress, Syllabus
+from segtrack.scoring import RATE_UNITS, Exercise, ExerciseProgress, Records, Syllabus
 from segtrack.station.protocol import ExerciseStatus
 
 _LOG = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from segtrack.station import protocol
 from segtrack.station.bindings import Action
 from segtrack.station.inputs import held_actions
 from segtrack.station.protocol import ClientMessage, ControlsMessage, Flag
-from segtrack.station.simulation.exchange import (
+from segtrack.station.simulation import (
     ProcessDied,
     RecordingReport,
     Refused,

@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 
 from segtrack.courses import load_course
 from segtrack.errors import NotReadyError
-from segtrack.recording.recording import Recording
-from segtrack.recording.setup import TICK, DriveSetup
-from segtrack.scoring import TrialConditions
-from segtrack.scoring.splits import fastest, read_repetitions
+from segtrack.recording import TICK, DriveSetup, Recording
+from segtrack.scoring import TrialConditions, fastest, read_repetitions
 from segtrack.station.protocol import Flag, StateMessage
 from segtrack.station.scene import course_json, ground_json
 

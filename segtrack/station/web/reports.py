@@ -12,8 +12,7 @@ from fastapi.responses import HTMLResponse
 
 from segtrack.errors import SegtrackError
 from segtrack.language import Language, preferred_language
-from segtrack.scoring.class_report import class_csv, class_html, class_rows
-from segtrack.scoring.report import reports_html
+from segtrack.scoring import class_csv, class_html, class_rows, reports_html
 from segtrack.station.page import spoken
 from segtrack.station.web.catalogue import REPORTS, Library
 from segtrack.station.web.hub import Hub

@@ -9,12 +9,11 @@ from contextlib import suppress
 from typing import Any, Literal, Protocol
 
 from segtrack.errors import NotReadyError
-from segtrack.recording.setup import DriveSetup
-from segtrack.scoring import TrialConditions
-from segtrack.scoring.syllabus import Exercise
+from segtrack.recording import DriveSetup
+from segtrack.scoring import Exercise, TrialConditions
 from segtrack.station import protocol
 from segtrack.station.protocol import LinkRequest, RunState, Setup, TrialStatus
-from segtrack.station.simulation.exchange import (
+from segtrack.station.simulation import (
     Build,
     NoPriority,
     Order,

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Protocol
 
 from segtrack.description import VehicleDescription
-from segtrack.recording.setup import Command
+from segtrack.recording import Command
 from segtrack.station.inputs import NOTHING_HELD, InputMapper
 from segtrack.station.protocol import ControlsMessage
-from segtrack.station.simulation.exchange import StampedCommand
+from segtrack.station.simulation import StampedCommand
 
 _LONGEST_STEP = 0.1
 """Longest time between controls that a key's ramp goes on through [s]."""

@@ -6,10 +6,9 @@ from contextlib import suppress
 from typing import Literal
 
 from segtrack.errors import NotReadyError
-from segtrack.scoring import Result
-from segtrack.scoring.syllabus import CONDITION, Exercise
+from segtrack.scoring import CONDITION, Exercise, Result
 from segtrack.station.protocol import LinkRequest, Role, TrialStatus
-from segtrack.station.simulation.exchange import SetTrial
+from segtrack.station.simulation import SetTrial
 from segtrack.station.web.catalogue import Library
 from segtrack.station.web.run import StationRun
 

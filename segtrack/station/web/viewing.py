@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from segtrack.errors import InvalidValueError, NotReadyError
-from segtrack.recording.setup import DriveSetup
+from segtrack.recording import DriveSetup
 from segtrack.station.protocol import Flag, ReplayRequest, StateMessage
 from segtrack.station.web.catalogue import Library
 from segtrack.station.web.playback import OpenRecording, Playback

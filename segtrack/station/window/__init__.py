@@ -8,4 +8,8 @@
 
 import os
 
+import lazy_loader
+
 os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # It would greet on standard output.
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

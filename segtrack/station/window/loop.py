@@ -12,15 +12,12 @@ import pygame
 from pygame._sdl2 import controller
 
 from segtrack.errors import SegtrackError
-from segtrack.recording.session import DriveSession
-from segtrack.recording.setup import TICK
-from segtrack.rendering import Camera
-from segtrack.rendering.camera import View
-from segtrack.scoring import ScoringSettings
-from segtrack.scoring.situation import Pace
+from segtrack.recording import TICK, DriveSession
+from segtrack.rendering import Camera, View
+from segtrack.scoring import Pace, ScoringSettings
 from segtrack.station.bindings import help_text
 from segtrack.station.inputs import InputMapper
-from segtrack.station.simulation.loop import DeadlineClock
+from segtrack.station.simulation import DeadlineClock
 from segtrack.station.window.controls import PygameControls
 
 

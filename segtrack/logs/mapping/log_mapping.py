@@ -26,7 +26,7 @@ from segtrack.logs.mapping.source_clocks import (
     put_on_one_clock,
 )
 from segtrack.logs.mapping.trials import LogTrial, choose_trial, cut_rows
-from segtrack.robot.motion import CONSTANT, Motion, Signal
+from segtrack.robot import CONSTANT, Motion, Signal
 
 
 def map_log(

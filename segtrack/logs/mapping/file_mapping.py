@@ -7,13 +7,12 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from segtrack.description import load_vehicle
-from segtrack.description.base import UnknownPartError, known
+from segtrack.description import UnknownPartError, known, load_vehicle
 from segtrack.errors import Problem, SegtrackError
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.channels import add_files, find_all
 from segtrack.logs.mapping.constants import with_constants
-from segtrack.logs.mapping.map_log import complete_log, map_log
+from segtrack.logs.mapping.log_mapping import complete_log, map_log
 from segtrack.logs.mapping.mapped_log import MappedLog
 from segtrack.logs.mapping.mapping_file import LogMapping, MappingFile, load_mapping
 from segtrack.logs.mapping.source_clocks import unknown_source_problems

@@ -10,19 +10,24 @@ import numpy as np
 
 from segtrack.description import VehicleDescription, find_vehicle
 from segtrack.errors import FileAccessError
-from segtrack.logs.compare import COVERAGE, Comparison, ErrorRow, RunComparison
-from segtrack.logs.compare.beside import LABELS, PLACE
-from segtrack.logs.compare.comparison import Run
-from segtrack.logs.compare.sampling import SampledMotion
-from segtrack.logs.compare.stated import SETTING
-from segtrack.logs.fit.unknowns import PARAMETERS, values_of
-from segtrack.logs.fit.vehicle_file import unfitted_hash
+from segtrack.logs.compare import (
+    COVERAGE,
+    LABELS,
+    PLACE,
+    SETTING,
+    Comparison,
+    ErrorRow,
+    Run,
+    RunComparison,
+    SampledMotion,
+)
+from segtrack.logs.fit import PARAMETERS, unfitted_hash, values_of
 from segtrack.logs.mapping import MappedLog
 from segtrack.logs.plausibility import Finding
 from segtrack.logs.replay import LoadedTerrain, Replay
-from segtrack.recording.setup import versions
+from segtrack.recording import versions
 from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, judge_maturity
-from segtrack.robot.motion import QUANTITIES, quantity_of
+from segtrack.robot import QUANTITIES, quantity_of
 
 _EQUAL = 1e-6
 """Ratio within which two values of a parameter are one."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from segtrack.errors import DivergedError, LogFileError
-from segtrack.experiments.variants import impose_motion, with_imposed_motion
-from segtrack.logs.replay.align import AlignedLog, align_in, flippers_at
+from segtrack.experiments import impose_motion, with_imposed_motion
+from segtrack.logs.replay.alignment import AlignedLog, align_in, flippers_at
 from segtrack.logs.replay.path import SIDES, first_speeds
 from segtrack.logs.replay.settings import (
     BeltSource,
@@ -24,9 +24,7 @@ from segtrack.logs.replay.settings import (
 from segtrack.logs.replay.start import bring_to_start, place_vehicle
 from segtrack.logs.replay.start_check import check_start
 from segtrack.logs.replay.terrain import Rise
-from segtrack.robot import Robot, Track
-from segtrack.robot.motion import Motion, SignalRecorder
-from segtrack.robot.state import attitude_of
+from segtrack.robot import Motion, Robot, SignalRecorder, Track, attitude_of
 from segtrack.world import World
 
 SOURCES: tuple[BeltSource, ...] = ("commanded", "measured")

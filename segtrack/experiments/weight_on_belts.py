@@ -9,9 +9,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from segtrack import terrain
-from segtrack.description import VehicleDescription
-from segtrack.description.compliant_layout import GRAVITY
-from segtrack.description.ground_reach import warn_of_low_shapes
+from segtrack.description import VehicleDescription, warn_of_low_shapes
+from segtrack.geometry import GRAVITY
 from segtrack.world import World
 
 _SETTLING, _READ = 0.9, 0.1

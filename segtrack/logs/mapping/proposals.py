@@ -15,8 +15,8 @@ from segtrack.logs.mapping.propose_by_header import (
     shows_gravity,
 )
 from segtrack.logs.mapping.propose_steady import is_steady, propose_set_columns
-from segtrack.logs.reading.headers import is_time
-from segtrack.robot.motion import QUANTITIES
+from segtrack.logs.reading import is_time
+from segtrack.robot import QUANTITIES
 
 _LEFT, _RIGHT = re.compile(r"left|(?:^|_)l(?:_|$)", re.I), re.compile(r"right|(?:^|_)r(?:_|$)", re.I)
 _BODY = re.compile(r"base|body|robot|footprint|chassis", re.I)

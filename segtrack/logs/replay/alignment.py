@@ -14,7 +14,7 @@ from segtrack.logs.replay.onset import Onset, belt_speed, find_onset
 from segtrack.logs.replay.path import AVERAGED, Place, Shift, belts_of, logged_path, way_of
 from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
 from segtrack.logs.replay.touch import Touch, first_touch
-from segtrack.robot.motion import Motion
+from segtrack.robot import Motion
 
 SHORTEST = 0.5
 """A log of less belt motion than this is not replayed [s]."""

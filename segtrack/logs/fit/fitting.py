@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
-from segtrack.experiments.parallel import Workers
+from segtrack.experiments import Workers
 from segtrack.logs.fit.cases import Case, MotionCase, residuals_of, score_of
 from segtrack.logs.fit.estimates import combinations_of, estimates_of
 from segtrack.logs.fit.evaluate import Evaluator, Pool
@@ -28,7 +28,7 @@ from segtrack.logs.fit.store import HASH, Store
 from segtrack.logs.fit.uncertainty import FitUncertainty, uncertainty_of
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Unknown, unknowns_of, with_parameters
 from segtrack.logs.replay import LoadedTerrain
-from segtrack.recording.setup import PACKAGES, version_of
+from segtrack.recording import PACKAGES, version_of
 
 Array = NDArray[np.float64]
 _SEARCHED, _REFINED = 0.5, 0.7

@@ -1,0 +1,24 @@
+from .actuators import ActionMapping as ActionMapping
+from .actuators import Actuators as Actuators
+from .course_task import CourseTask as CourseTask
+from .environment import Environment as Environment
+from .episode import TaskState as TaskState
+from .episode_world import EpisodeWorld as EpisodeWorld
+from .learning.curriculum import Curriculum as Curriculum
+from .observation import PARTS as PARTS
+from .observation import ObservationPart as ObservationPart
+from .observation import ObservationSetup as ObservationSetup
+from .observation import Scan as Scan
+from .parameters import Number as Number
+from .rewards import TERMS as TERMS
+from .rewards import Term as Term
+from .setup import TaskSetup as TaskSetup
+from .task import EpisodeCourse as EpisodeCourse
+from .task import Task as Task
+from .task import straight as straight
+from .tasks import TASKS as TASKS
+from .vector import VectorEnvironment as VectorEnvironment
+from .view import TaskView as TaskView
+
+TASK_ID: str
+IDS: tuple[str, ...]

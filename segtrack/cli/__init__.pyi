@@ -1,0 +1,3 @@
+from .output import command as command
+
+def main() -> None: ...

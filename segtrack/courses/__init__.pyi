@@ -1,0 +1,16 @@
+from .course import Course as Course
+from .course import Kind as Kind
+from .course import Setting as Setting
+from .course import Start as Start
+from .course import Wall as Wall
+from .course import Zone as Zone
+from .file import CourseFile as CourseFile
+from .file import Layout as Layout
+from .file import SoilName as SoilName
+from .ground import FloorFrame as FloorFrame
+from .ground import build_ground as build_ground
+from .ground import lay_out as lay_out
+from .load import bundled_courses as bundled_courses
+from .load import find_course as find_course
+from .load import load_course as load_course
+from .load import parse_course as parse_course

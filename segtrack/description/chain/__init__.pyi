@@ -1,0 +1,9 @@
+from .layout import check_chains as check_chains
+from .layout import check_links as check_links
+from .layout import check_sides as check_sides
+from .layout import track_design as track_design
+from .layout import weight_on_chains as weight_on_chains
+from .loop import ChainLayout as ChainLayout
+from .loop import fit_loop as fit_loop
+from .spec import ChainSpec as ChainSpec
+from .spec import SuspensionSpec as SuspensionSpec

@@ -1,0 +1,10 @@
+from .checks import joint_problems as joint_problems
+from .design import SERVO_RATE as SERVO_RATE
+from .design import JointDesign as JointDesign
+from .design import JointTree as JointTree
+from .design import joint_tree as joint_tree
+from .inertia import joint_inertias as joint_inertias
+from .spec import JointName as JointName
+from .spec import JointSpec as JointSpec
+from .spec import ServoSpec as ServoSpec
+from .suspension import suspension_joints as suspension_joints

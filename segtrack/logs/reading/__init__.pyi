@@ -1,0 +1,14 @@
+from .files import read_log as read_log
+from .files import write_bag as write_bag
+from .files import write_csv as write_csv
+from .files import write_tum as write_tum
+from .headers import is_time as is_time
+from .inspection import GAP as GAP
+from .inspection import ClockView as ClockView
+from .inspection import Inspection as Inspection
+from .inspection import Restart as Restart
+from .inspection import SourceView as SourceView
+from .inspection import delays as delays
+from .inspection import gaps_of as gaps_of
+from .inspection import inspect_log as inspect_log
+from .inspection import restarts_of as restarts_of

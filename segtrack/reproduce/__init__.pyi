@@ -1,0 +1,15 @@
+from .registry import EXPERIMENTS as EXPERIMENTS
+from .registry import HIGHEST_OBSTACLE as HIGHEST_OBSTACLE
+from .registry import MOST_ROBOTS as MOST_ROBOTS
+from .registry import MOST_THREADS as MOST_THREADS
+from .registry import ROUGHEST_COURSE as ROUGHEST_COURSE
+from .registry import WIDEST_GAP as WIDEST_GAP
+from .registry import EngineChoice as EngineChoice
+from .registry import Experiment as Experiment
+from .registry import Friction as Friction
+from .registry import Preset as Preset
+from .registry import TrackModel as TrackModel
+from .registry import TrackModels as TrackModels
+from .registry import at_most as at_most
+from .registry import parse_numbers as parse_numbers
+from .registry import parse_time_step as parse_time_step

@@ -1,0 +1,1 @@
+from .command import run as run

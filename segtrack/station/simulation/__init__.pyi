@@ -1,0 +1,17 @@
+from .exchange import Build as Build
+from .exchange import NoPriority as NoPriority
+from .exchange import Order as Order
+from .exchange import ProcessDied as ProcessDied
+from .exchange import RecordingReport as RecordingReport
+from .exchange import Refused as Refused
+from .exchange import Report as Report
+from .exchange import RunReport as RunReport
+from .exchange import SceneReport as SceneReport
+from .exchange import SetRun as SetRun
+from .exchange import SetTrial as SetTrial
+from .exchange import ShowContacts as ShowContacts
+from .exchange import StampedCommand as StampedCommand
+from .exchange import TrialEnded as TrialEnded
+from .exchange import TrialReport as TrialReport
+from .loop import DeadlineClock as DeadlineClock
+from .process import SimulationProcess as SimulationProcess

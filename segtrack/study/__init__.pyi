@@ -1,0 +1,14 @@
+from .file import ParameterRange as ParameterRange
+from .file import StudyFile as StudyFile
+from .file import load_study_file as load_study_file
+from .journal import provenance as provenance
+from .runs import NOT_RUN as NOT_RUN
+from .runs import RunJob as RunJob
+from .runs import setup_of as setup_of
+from .table import check_parquet as check_parquet
+from .table import read_runs as read_runs
+from .table import write_runs as write_runs
+from .work import StudyResult as StudyResult
+from .work import job_of_row as job_of_row
+from .work import run_row as run_row
+from .work import run_study as run_study
