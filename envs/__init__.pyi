@@ -1,6 +1,5 @@
 from .actuators import ActionMapping as ActionMapping
 from .actuators import Actuators as Actuators
-from .course_task import CourseTask as CourseTask
 from .environment import Environment as Environment
 from .episode import TaskState as TaskState
 from .episode_world import EpisodeWorld as EpisodeWorld
@@ -12,6 +11,7 @@ from .observation import Scan as Scan
 from .parameters import Number as Number
 from .rewards import TERMS as TERMS
 from .rewards import Term as Term
+from .setup import CourseTask as CourseTask
 from .setup import TaskSetup as TaskSetup
 from .task import EpisodeCourse as EpisodeCourse
 from .task import Task as Task

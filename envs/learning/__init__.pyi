@@ -5,10 +5,6 @@ from .benchmarking import benchmark as benchmark
 from .conditions import CONDITIONS as CONDITIONS
 from .conditions import NOMINAL as NOMINAL
 from .curriculum import Curriculum as Curriculum
-from .curve import COLUMNS as COLUMNS
-from .curve import LearningCurve as LearningCurve
-from .curve import level_column as level_column
-from .curve import success_column as success_column
 from .episode_films import film_all as film_all
 from .episode_films import film_jobs as film_jobs
 from .evaluation import EvaluationInterrupted as EvaluationInterrupted
@@ -19,7 +15,11 @@ from .policies import make_policy as make_policy
 from .results import Evaluation as Evaluation
 from .results import LevelResult as LevelResult
 from .training import CHECKPOINT as CHECKPOINT
+from .training import COLUMNS as COLUMNS
+from .training import LearningCurve as LearningCurve
 from .training import TrainingResult as TrainingResult
 from .training import TrainingSettings as TrainingSettings
+from .training import level_column as level_column
 from .training import resume as resume
+from .training import success_column as success_column
 from .training import train as train

@@ -17,11 +17,19 @@ from gymnasium.vector import AutoresetMode
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from segtrack.envs.learning.curve import LearningCurve, level_column, success_column
 from segtrack.envs.learning.levels import EACH, LEAST, Levels, LevelTrial
 from segtrack.envs.learning.network import Network, NetworkOrigin
 from segtrack.envs.learning.sb3 import Robots
-from segtrack.envs.learning.training import CHECKPOINT, CURVE, POLICY, TrainingResult, TrainingSettings
+from segtrack.envs.learning.training import (
+    CHECKPOINT,
+    CURVE,
+    POLICY,
+    LearningCurve,
+    TrainingResult,
+    TrainingSettings,
+    level_column,
+    success_column,
+)
 from segtrack.envs.tasks import TASKS
 from segtrack.envs.vector import VectorEnvironment
 from segtrack.errors import FileAccessError, NotReadyError

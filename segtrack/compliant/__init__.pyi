@@ -26,11 +26,11 @@ from .memory import allocate_belt_memory as allocate_belt_memory
 from .memory import copy_memory as copy_memory
 from .memory import forget_all as forget_all
 from .memory import take_places as take_places
-from .reading import GrouserReading as GrouserReading
 from .section import Section as Section
 from .section import bar_section as bar_section
 from .section import face_section as face_section
 from .section import hull_section as hull_section
 from .section import rod_section as rod_section
+from .vehicle_belts import GrouserReading as GrouserReading
 from .vehicle_belts import SavedBelt as SavedBelt
 from .vehicle_belts import VehicleBelts as VehicleBelts

@@ -20,7 +20,6 @@ from .base import in_radians as in_radians
 from .base import known as known
 from .belt_limits import segments_dip as segments_dip
 from .belt_limits import segments_problems as segments_problems
-from .belt_path import PathSpec as PathSpec
 from .body import Body as Body
 from .calibration import Calibration as Calibration
 from .calibration import FittedLog as FittedLog
@@ -75,12 +74,13 @@ from .placement import vehicle_links as vehicle_links
 from .steering import SteeringByLoads as SteeringByLoads
 from .track import ContactSpec as ContactSpec
 from .track import Mount as Mount
+from .track import PathSpec as PathSpec
 from .track import TrackSpec as TrackSpec
 from .urdf_checks import parent_link as parent_link
 from .vehicle import FlipperSpec as FlipperSpec
 from .vehicle import MountedTrack as MountedTrack
 from .vehicle import VehicleDescription as VehicleDescription
-from .yaml_budget import MAX_NODES as MAX_NODES
+from .yaml_file import MAX_NODES as MAX_NODES
 from .yaml_file import YamlFile as YamlFile
 from .yaml_file import parse_yaml as parse_yaml
 from .yaml_file import read_text as read_text

@@ -1,4 +1,4 @@
-"""Histories of an event: acceleration at the driver's place, limits, and link chains at some instants."""
+"""Histories of an event: filtered acceleration at the driver, limits, and link chains at some instants."""
 
 from __future__ import annotations
 
@@ -8,13 +8,55 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import signal
 
 from segtrack.chain import ChainReading
-from segtrack.events.filters import low_passed, weighted_acceleration
 from segtrack.events.limits import LIMITS
 from segtrack.experiments import ChainHistory
 from segtrack.geometry import GRAVITY
 from segtrack.robot import Robot
+
+FOOT = 0.3048
+"""[m]"""
+NUMERATOR = 14.5 * np.array([1.0, 44.0, 0.0])
+"""Coefficients of H's numerator, highest power first."""
+DENOMINATOR = np.polymul([1.0, 63.0], [1.0, 24.0, 750.0])
+"""Coefficients of H's denominator."""
+ORDER = 4
+"""Order of the low pass, a Butterworth filter that runs forward in time."""
+
+
+def weighted_acceleration(acceleration: NDArray[np.float64], time_step: float) -> NDArray[np.float64]:
+    """Filter a vertical acceleration by H, from rest.
+
+    Args:
+        acceleration: Mean over each step (n,) [m/s^2].
+        time_step: Duration of a step [s].
+
+    Returns:
+        Square root of the momentary power at the end of each step (n,) [W^(1/2)].
+    """
+    numerator, denominator, _ = signal.cont2discrete((NUMERATOR, DENOMINATOR), time_step, method="zoh")
+    return np.asarray(signal.lfilter(numerator.ravel(), denominator, acceleration / FOOT))
+
+
+def absorbed_power(acceleration: NDArray[np.float64], time_step: float) -> float:
+    """Mean absorbed power [W] of a vertical acceleration (n,) [m/s^2], from rest, sampled every step [s]."""
+    return float(np.mean(weighted_acceleration(acceleration, time_step) ** 2))
+
+
+def low_passed(acceleration: NDArray[np.float64], time_step: float, frequency: float) -> NDArray[np.float64]:
+    """Acceleration (n,) behind a low pass: Butterworth of order `ORDER`, from rest, forward in time.
+
+    Args:
+        acceleration: Mean over each step (n,), in any unit.
+        time_step: Duration of a step [s].
+        frequency: Cut-off frequency, below half of one over the step [Hz].
+    """
+    if not len(acceleration):
+        return acceleration
+    sections = signal.butter(ORDER, frequency, fs=1.0 / time_step, output="sos")
+    return np.asarray(signal.sosfilt(sections, acceleration))
 
 
 @dataclass(frozen=True, eq=False)

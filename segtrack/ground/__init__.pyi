@@ -51,8 +51,10 @@ from .equations import needed_force as needed_force
 from .equations import solve_free as solve_free
 from .equations import times_link as times_link
 from .equations import write_contact_masses as write_contact_masses
+from .height_scan import Relief as Relief
 from .height_scan import grid_height as grid_height
 from .height_scan import highest as highest
+from .height_scan import pack_relief as pack_relief
 from .height_scan import place_in_world as place_in_world
 from .height_scan import sample_cells as sample_cells
 from .height_scan import sample_reliefs as sample_reliefs
@@ -91,8 +93,6 @@ from .point_contact import point_between as point_between
 from .point_contact import stands_for_floor as stands_for_floor
 from .point_contact import touch_edge_end as touch_edge_end
 from .point_contact import touch_point as touch_point
-from .relief import Relief as Relief
-from .relief import pack_relief as pack_relief
 from .tread import Footing as Footing
 from .tread import Grouser as Grouser
 from .tread import Tread as Tread

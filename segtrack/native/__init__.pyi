@@ -1,6 +1,5 @@
-from .belt_kind import BeltKind as BeltKind
+from .belt_vehicle import BeltKind as BeltKind
 from .belt_vehicle import BeltVehicle as BeltVehicle
-from .divergence import what_diverged_natively as what_diverged_natively
 from .engine import CHUNK as CHUNK
 from .engine import NativeEngine as NativeEngine
 from .engine import preset_step as preset_step
@@ -22,6 +21,7 @@ from .tree import changes_at_rest as changes_at_rest
 from .tree import vehicle_view as vehicle_view
 from .vehicle import FIRST_ROOM as FIRST_ROOM
 from .vehicle import NEAR as NEAR
+from .vehicle import what_diverged_natively as what_diverged_natively
 from .vehicles import VehicleArrays as VehicleArrays
 from .vehicles import Vehicles as Vehicles
 from .vehicles import vehicle_of as vehicle_of

@@ -52,7 +52,6 @@ from segtrack.kernels import (
     sum_of,
 )
 from segtrack.native.aim import aim_drive
-from segtrack.native.contact_solution import solve_step
 from segtrack.native.dynamics import add_force_at
 from segtrack.native.hull import (
     HullArrays,
@@ -63,6 +62,7 @@ from segtrack.native.hull import (
 )
 from segtrack.native.joint_loads import move_followers
 from segtrack.native.kinematics import largest_speed, move, move_links, multiply, slow_down, write
+from segtrack.native.solve import solve_step
 from segtrack.native.step import CROWDED, DONE, NOT_FINITE, TOO_FAST
 from segtrack.native.tree import (
     TreeArrays,

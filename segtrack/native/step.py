@@ -34,11 +34,11 @@ from segtrack.engine import ABSURD_SPEED
 from segtrack.ground import MAX_EDGES, ContactHistory, Ground, clear_loads, room_for_contacts
 from segtrack.kernels import Packed, Vector, axis, compiled, entry, inlined, item, row
 from segtrack.native.aim import aim_drive
-from segtrack.native.contact_solution import solve_step
 from segtrack.native.dynamics import add_force_at
 from segtrack.native.hull import add_hull_contacts, count_hull_contacts, find_hulls
 from segtrack.native.joint_loads import move_followers
 from segtrack.native.kinematics import largest_speed, move, move_links, slow_down
+from segtrack.native.solve import solve_step
 from segtrack.native.tree import (
     TreeWork,
     VehicleState,

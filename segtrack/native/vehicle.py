@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from segtrack.compliant import Candidates, Room, allocate_candidates, room_of
 from segtrack.description import Frame, VehicleDescription
 from segtrack.description.joints import JointTree
-from segtrack.engine import ABSURD_SPEED, ActuatorState, Bodies, FrameMotion, VehicleModel
+from segtrack.engine import ABSURD_SPEED, ActuatorState, Bodies, FrameMotion, VehicleModel, what_diverged
 from segtrack.errors import DivergedError
 from segtrack.geometry import quaternion_of
 from segtrack.ground import ROOT, Ground, allocate_contact_history, allocate_contacts, pack_ground
 from segtrack.kernels import Packed, Vector
-from segtrack.native.divergence import what_diverged_natively
 from segtrack.native.hull import HULL_PARTS, HullArrays
 from segtrack.native.joint_arrays import OFFSET, RATIO
 from segtrack.native.kinematics import largest_speed, move_links
@@ -31,6 +30,30 @@ from segtrack.native.tree import (
     allocate_tree_work,
     changes_at_rest,
 )
+
+
+def what_diverged_natively(
+    state: VehicleState, joints: Sequence[str], belts: Sequence[str], reach: float
+) -> str:
+    """Say which part of a vehicle diverged, where its body is, and the likely cause.
+
+    Args:
+        state: The vehicle's state.
+        joints: Names of its joints, flippers first.
+        belts: Names of its belts.
+        reach: Farthest of any part from the root's centre of mass [m].
+    """
+    pose = float(state.position.sum() + state.orientation.sum())
+    speeds = {
+        "its body": float(np.linalg.norm(state.velocity)) + 0.0 * pose,
+        "the rotation of its body": float(reach * np.linalg.norm(state.angular_velocity)),
+    }
+    for name, speed, angle in zip(joints, state.joint_speeds, state.joint_angles, strict=True):
+        speeds[f"joint {name}"] = reach * float(speed) + 0.0 * float(angle)
+    for name, speed, travel in zip(belts, state.speeds, state.travels, strict=True):
+        speeds[f"belt {name}"] = float(speed) + 0.0 * float(travel)
+    return what_diverged(speeds, state.position.tolist(), state.velocity.tolist())
+
 
 FIRST_ROOM = 8, 16, 64
 """Solids and edges near one part, and lanes of contacts, that there is room for, at first."""

@@ -17,10 +17,6 @@ from .result import ExpertComparison as ExpertComparison
 from .result import Result as Result
 from .result import TrialConditions as TrialConditions
 from .result import compare as compare
-from .seeing import LEAST_VISIBILITY as LEAST_VISIBILITY
-from .seeing import MOST_VISIBILITY as MOST_VISIBILITY
-from .seeing import Cameras as Cameras
-from .seeing import Light as Light
 from .settings import SOURCES as SOURCES
 from .settings import ScoringSettings as ScoringSettings
 from .settings import shown_confidence as shown_confidence
@@ -31,8 +27,12 @@ from .splits import fastest as fastest
 from .splits import read_repetitions as read_repetitions
 from .syllabus import CONDITION as CONDITION
 from .syllabus import FIRST_SYLLABUS as FIRST_SYLLABUS
+from .syllabus import LEAST_VISIBILITY as LEAST_VISIBILITY
+from .syllabus import MOST_VISIBILITY as MOST_VISIBILITY
+from .syllabus import Cameras as Cameras
 from .syllabus import Exercise as Exercise
 from .syllabus import ExerciseProgress as ExerciseProgress
+from .syllabus import Light as Light
 from .syllabus import Syllabus as Syllabus
 from .syllabus import load_syllabus as load_syllabus
 from .trial import Trial as Trial

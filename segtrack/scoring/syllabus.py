@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from pydantic import AfterValidator, Field
 
@@ -28,8 +28,15 @@ from segtrack.description import (
 )
 from segtrack.errors import Problem, SegtrackError, SyllabusFileError
 from segtrack.scoring.result import Result
-from segtrack.scoring.seeing import LEAST_VISIBILITY, MOST_VISIBILITY, Cameras, Light
 from segtrack.scoring.settings import ScoringSettings
+
+Cameras: TypeAlias = Literal["real"]
+"""Cameras of an operator, where not every view is theirs: those on the vehicle, with their faults."""
+Light: TypeAlias = Literal["dark"]
+"""Light, where it is no daylight: the vehicle's own lamps."""
+LEAST_VISIBILITY, MOST_VISIBILITY = 0.1, 1e4
+"""Range of the visibility in smoke, the distance at which it leaves 5 % of the contrast [m]."""
+
 
 CONDITION = "exercise"
 """Condition of a result that names its exercise: trials of exercises are not compared with others."""

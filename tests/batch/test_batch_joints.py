@@ -2,7 +2,7 @@ import pytest
 
 from segtrack import Batch
 from segtrack.description import load_vehicle
-from segtrack.reproduce.armed import with_arm
+from segtrack.reproduce.speed import with_arm
 
 
 def test_joints_beside_flippers_turn_as_fast_as_their_own_servos_can():

@@ -14,7 +14,7 @@ from scenes import GRAVITY, on_plane, tilt, vary
 import segtrack
 from segtrack import terrain
 from segtrack.bullet.belts import slider_groups
-from segtrack.bullet.belts.segment_masses import lay_out_masses, moving_mass, spin_momentum
+from segtrack.bullet.belts.segments import lay_out_masses, moving_mass, spin_momentum
 from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.experiments import without_segment
 from segtrack.geometry import tangent_of

@@ -8,7 +8,7 @@ import pytest
 from segtrack.courses import bundled_courses, load_course, parse_course
 from segtrack.courses.ground import MAX_SOLIDS
 from segtrack.description import MAX_NODES, find_vehicle, load_vehicle, parse_yaml, read_text
-from segtrack.description.yaml_budget import MAX_BYTES
+from segtrack.description.yaml_file import MAX_BYTES
 from segtrack.errors import (
     CourseFileError,
     FileAccessError,

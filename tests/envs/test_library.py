@@ -5,8 +5,7 @@ import pytest
 
 from segtrack import terrain
 from segtrack.envs import Environment, VectorEnvironment
-from segtrack.envs.library import KINDS, LEVELS, draw_library, library_index
-from segtrack.envs.tasks import Traverse
+from segtrack.envs.tasks import KINDS, LEVELS, Traverse, draw_library, library_index
 from segtrack.errors import InvalidValueError
 
 REACH, VARIANTS = 0.4, 2

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from segtrack.events import absorbed_power, low_passed
-from segtrack.events.filters import DENOMINATOR, FOOT, NUMERATOR, weighted_acceleration
+from segtrack.events.histories import DENOMINATOR, FOOT, NUMERATOR, weighted_acceleration
 
 SECONDS = 40.0
 

@@ -17,12 +17,11 @@ from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError
 from segtrack.experiments import ClimbSetup, run_climb, run_parallel
 from segtrack.experiments.climb import _Attempt, _real_time_factors, _slip
 from segtrack.files import check_writable, claimed, replacing
-from segtrack.reproduce.armed import with_arm
 from segtrack.reproduce.okada_cases import TABLE_2_RATIOS, TABLE_2_REAL_TIME_FACTOR, TABLE_4, case_setup
 from segtrack.reproduce.okada_map import MapPoint, critical_damping, run_map
 from segtrack.reproduce.okada_table_2 import MODELS, run_table_2
 from segtrack.reproduce.okada_table_4 import STIFFNESSES, TIME_STEPS, run_band
-from segtrack.reproduce.speed import measure_speed
+from segtrack.reproduce.speed import measure_speed, with_arm
 from segtrack.robot import Motion, RobotState, Signal
 from segtrack.terrain import Step
 

@@ -14,7 +14,7 @@ from segtrack.description import VehicleDescription
 from segtrack.files import to_json
 from segtrack.logs.fit import Choice, Fit, MotionCase, SharedEstimate, compare_models, fit
 from segtrack.report.logs import models_outcome
-from segtrack.report.logs.models import draw_models, models_table
+from segtrack.report.logs.fit import draw_models, models_table
 from segtrack.robot import Motion, Signal
 
 

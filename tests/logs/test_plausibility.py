@@ -31,7 +31,7 @@ from segtrack.errors import MappingFileError
 from segtrack.files import write_csv
 from segtrack.logs.climbs import load_climbs
 from segtrack.logs.mapping import map_file, map_log, parse_mapping
-from segtrack.logs.mapping.accepted import FINDINGS
+from segtrack.logs.mapping.mapping_file import FINDINGS
 from segtrack.logs.plausibility import ImplausibleLogError, check_plausibility, refuse
 from segtrack.logs.plausibility.check import _MOTIONS, _SIGNALS
 from segtrack.logs.steady import DATA

@@ -12,9 +12,8 @@ from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError, LogFileError, UnknownNameError
 from segtrack.logs import Motion, Signal
 from segtrack.logs.replay import Place, ReplaySettings, Shift, align, first_touch, load_terrain, parse_terrain
-from segtrack.logs.replay.onset import find_onset
+from segtrack.logs.replay.alignment import find_onset, stand
 from segtrack.logs.replay.path import belts_of, way_of
-from segtrack.logs.replay.touch import stand
 from segtrack.world import World
 
 FRONT, RADIUS = 0.255, 0.082

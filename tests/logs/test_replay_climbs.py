@@ -12,7 +12,7 @@ from simulated_logs import TICK, climb, differences, disguised, step
 from segtrack.description import load_vehicle
 from segtrack.logs import Motion, Signal
 from segtrack.logs.replay import ReplaySettings, align, replay
-from segtrack.logs.replay.onset import find_onset
+from segtrack.logs.replay.alignment import find_onset
 from segtrack.logs.replay.path import belts_of
 
 pytestmark = pytest.mark.slow

@@ -24,7 +24,7 @@ from segtrack.logs.replay import (
     replay,
     replay_log,
 )
-from segtrack.logs.replay.touch import stand
+from segtrack.logs.replay.alignment import stand
 from segtrack.world import World
 
 COURSE = load_terrain("okada-step", 0.12)

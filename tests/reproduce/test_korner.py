@@ -9,12 +9,11 @@ import pytest
 
 from segtrack.description import load_vehicle
 from segtrack.reproduce.korner import paper
-from segtrack.reproduce.korner.figure import draw_korner
+from segtrack.reproduce.korner.command import draw_korner, korner_tables
 from segtrack.reproduce.korner.free_body import StuckRun, draw_free_bodies, find_free_body, stuck_runs
 from segtrack.reproduce.korner.plan import KornerPlan, step_series, trapezoid_series
 from segtrack.reproduce.korner.result import run_plan, trend
 from segtrack.reproduce.korner.series import SeriesResult, SeriesTrial
-from segtrack.reproduce.korner.tables import korner_tables
 from segtrack.reproduce.korner.vehicle import (
     AS_PAPER,
     BASE,

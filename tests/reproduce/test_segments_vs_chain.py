@@ -28,12 +28,16 @@ from segtrack.experiments import (
 from segtrack.files import to_json
 from segtrack.reproduce.okada_cases import run_table_4
 from segtrack.reproduce.segments_vs_chain import (
+    MODELS,
+    VEHICLE,
+    ComparedLine,
+    Scenes,
+    compare,
     draw_segments_vs_chain,
     run_segments_vs_chain,
     scene_count,
     segments_vs_chain,
 )
-from segtrack.reproduce.segments_vs_chain_lines import MODELS, VEHICLE, ComparedLine, Scenes, compare
 
 WEIGHT = 24.0 * GRAVITY
 LIMIT = math.atan(0.6)

@@ -1,14 +1,15 @@
 from .belt_speed import BELT_TRAVEL as BELT_TRAVEL
 from .belt_speed import BeltSpeed as BeltSpeed
 from .channels import find_column as find_column
-from .file_mapping import map_file as map_file
-from .file_mapping import map_trials as map_trials
+from .log_mapping import map_file as map_file
 from .log_mapping import map_log as map_log
+from .log_mapping import map_trials as map_trials
 from .mapped_log import MappedLog as MappedLog
 from .mapped_log import Origin as Origin
 from .mapped_log import find_attitude as find_attitude
 from .mapping_file import LogMapping as LogMapping
 from .mapping_file import MappingFile as MappingFile
+from .mapping_file import Sensor as Sensor
 from .mapping_file import load_mapping as load_mapping
 from .mapping_file import parse_mapping as parse_mapping
 from .proposals import propose as propose
@@ -24,4 +25,3 @@ from .references import SPEED as SPEED
 from .references import Despike as Despike
 from .references import Reference as Reference
 from .references import SideChannels as SideChannels
-from .sources import Sensor as Sensor

@@ -25,9 +25,8 @@ from segtrack.errors import Problem
 from segtrack.geometry import rpys_of
 from segtrack.logs.clocks import ClockFit
 from segtrack.logs.log import Log
-from segtrack.logs.mapping.mapping_file import LogMapping
+from segtrack.logs.mapping.mapping_file import LogMapping, Sensor
 from segtrack.logs.mapping.quantities import Quantities, Velocity
-from segtrack.logs.mapping.sources import Sensor
 from segtrack.logs.mapping.trials import LogTrial
 from segtrack.robot import CONSTANT, Motion, Signal, quantity_of
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from segtrack.errors import Problem
 from segtrack.logs.log import Channel, Log, format_count
 from segtrack.logs.mapping.channels import find_column
-from segtrack.logs.mapping.mapping_file import MappingFile
+from segtrack.logs.mapping.mapping_file import MappingFile, SourceClock
 from segtrack.logs.mapping.references import TIME
-from segtrack.logs.mapping.sources import SourceClock
 from segtrack.logs.reading import GAP, restarts_of
 
 

@@ -17,10 +17,9 @@ from segtrack.logs.clocks import ClockFit, Estimate, fit_clock, fit_to_receive_t
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.channels import describe_missing_channel, find_column
 from segtrack.logs.mapping.mapped_log import rotation_from_rpy
-from segtrack.logs.mapping.mapping_file import MappingFile
+from segtrack.logs.mapping.mapping_file import MappingFile, Sensor, SourceClock
 from segtrack.logs.mapping.quantities import AngularVelocity
 from segtrack.logs.mapping.row_order import describe_disorder, describe_order_remedy, find_times
-from segtrack.logs.mapping.sources import Sensor, SourceClock
 from segtrack.robot import Motion, Signal
 
 _UNEVEN = 0.02

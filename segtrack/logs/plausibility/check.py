@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from segtrack.description import load_vehicle
 from segtrack.logs.mapping import MappedLog
-from segtrack.logs.plausibility import attitude, belts, gravity, place, samples
+from segtrack.logs.plausibility import attitude, belts, place, samples
 from segtrack.logs.plausibility.evidence import Background, LogEvidence
 from segtrack.logs.plausibility.finding import Finding, Observation, Plausibility
 from segtrack.logs.plausibility.remedies import find_remedies
@@ -29,7 +29,7 @@ _MOTIONS: tuple[Check, ...] = (
     belts.check_steady_turning,
     attitude.check_tilt,
     attitude.check_rates,
-    gravity.check_gravity,
+    attitude.check_gravity,
     attitude.check_heading,
     attitude.check_slope,
     place.check_heights,

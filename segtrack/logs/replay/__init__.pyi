@@ -1,5 +1,6 @@
 from .alignment import AlignedLog as AlignedLog
 from .alignment import align as align
+from .alignment import first_touch as first_touch
 from .path import SIDES as SIDES
 from .path import Place as Place
 from .path import Shift as Shift
@@ -13,10 +14,9 @@ from .settings import ReplayScene as ReplayScene
 from .settings import ReplaySettings as ReplaySettings
 from .settings import belt_keys as belt_keys
 from .settings import has_belts as has_belts
-from .start_check import StartPoseError as StartPoseError
-from .start_check import check_start as check_start
+from .start import StartPoseError as StartPoseError
+from .start import check_start as check_start
 from .terrain import LoadedTerrain as LoadedTerrain
 from .terrain import Rise as Rise
 from .terrain import load_terrain as load_terrain
 from .terrain import parse_terrain as parse_terrain
-from .touch import first_touch as first_touch

@@ -1,20 +1,386 @@
-"""A log put into its terrain's frame: x, y and yaw at one event, and never pitch or height."""
+"""A log put into its terrain's frame: x, y and yaw at the event of its touching or meeting an obstacle."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
-from segtrack.description import VehicleDescription
+from segtrack.description import (
+    BoxShape,
+    CylinderShape,
+    GrouserShape,
+    MeshShape,
+    PlacedTrack,
+    TrackSpec,
+    TrapezoidShape,
+    VehicleDescription,
+    body_points,
+    place_tracks,
+    tip_outline,
+    vehicle_links,
+)
 from segtrack.errors import InvalidValueError, LogFileError, Phrase, UnknownNameError
-from segtrack.logs.replay.onset import Onset, belt_speed, find_onset
-from segtrack.logs.replay.path import AVERAGED, Place, Shift, belts_of, logged_path, way_of
+from segtrack.geometry import normal_of, tangent_of
+from segtrack.logs.noise import noise_of
+from segtrack.logs.replay.path import AVERAGED, Belts, Place, Shift, belts_of, logged_path, way_of
 from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
-from segtrack.logs.replay.touch import Touch, first_touch
+from segtrack.logs.replay.terrain import Rise
 from segtrack.robot import Motion
+
+
+@dataclass(frozen=True, eq=False)
+class RestPose:
+    """A vehicle at rest on level ground, rigid and alike on both sides, grousers everywhere on its belts.
+
+    Attributes:
+        height: Height of the body frame's origin above the ground [m].
+        pitch: Nose up positive [rad].
+    """
+
+    height: float
+    pitch: float
+
+    def place(self, points: Array) -> Array:
+        """Distance ahead and height above ground (n, 2) [m] of points of the body frame (n, 3)."""
+        x, z = points[:, 0], points[:, 2]
+        cosine, sine = np.cos(self.pitch), np.sin(self.pitch)
+        return np.stack([cosine * x - sine * z, sine * x + cosine * z + self.height], axis=1)
+
+
+def stand(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> RestPose:
+    """Put a vehicle on level ground.
+
+    It stands on the side of its outline's convex hull that is below its centre of mass.
+
+    Args:
+        vehicle: Vehicle that stands; joints of its URDF are at 0.
+        flippers: Angles by name [rad]; 0 if not given.
+    """
+    outline = np.concatenate([body_points(vehicle), *_belts(vehicle, flippers)])[:, [0, 2]]
+    corners = outline[ConvexHull(outline).vertices]
+    angles = [flippers.get(name, 0.0) for name in vehicle.flippers]
+    middle = vehicle_links(vehicle).center_of_mass(angles)[0]
+    sides = zip(corners, np.roll(corners, -1, axis=0), strict=True)
+    # Corners go round counterclockwise: sides below lead forwards.
+    below = [(rear, front) for rear, front in sides if front[0] > rear[0]]
+    rear, front = max(below, key=lambda side: min(middle - side[0][0], side[1][0] - middle))
+    along = (front - rear) / np.linalg.norm(front - rear)
+    return RestPose(float(along[1] * rear[0] - along[0] * rear[1]), float(-np.arctan2(along[1], along[0])))
+
+
+def _belts(vehicle: VehicleDescription, flippers: Mapping[str, float]) -> Iterator[Array]:
+    """Points of each belt at the tips of its grousers, in the body frame (n, 3) [m]."""
+    for track in place_tracks(vehicle, flippers):
+        yield track.frame.plane_points(tip_outline(track.mounted.spec))
+
+
+_SPACING = 0.0005
+"""Distance of the points by which a belt is drawn [m]."""
+_ON_GROUSERS = 0.002
+"""Largest distance of the points by which a grouser is drawn [m]."""
+_PHASES = 48
+"""Number of equally likely phases of the grousers."""
+
+
+class Touch(NamedTuple):
+    """A vehicle at its first touch.
+
+    Attributes:
+        x: Place of the body frame's origin in the world, as a mean over all phases of the grousers [m].
+        std: Standard deviation of that for an unknown phase [m].
+    """
+
+    x: float
+    std: float
+
+
+def first_touch(vehicle: VehicleDescription, flippers: Mapping[str, float], obstacle: Rise) -> Touch | None:
+    """Roll a vehicle up to an obstacle, without slip, on level ground, at each phase of its grousers.
+
+    Args:
+        vehicle: Vehicle that rolls.
+        flippers: Angles by name [rad]; 0 if not given.
+        obstacle: Obstacle ahead.
+
+    Returns:
+        None if nothing of the vehicle is low enough to touch it.
+    """
+    stance = stand(vehicle, flippers)
+    first = Touch(obstacle.distance(stance.place(body_points(vehicle))), 0.0)
+    tracks = [_TrackAhead(track, stance, obstacle) for track in place_tracks(vehicle, flippers)]
+    for track in sorted(tracks, key=lambda track: track.least):
+        if track.least < first.x:
+            first = min(first, track.touch())
+    return first if math.isfinite(first.x) else None
+
+
+class _TrackAhead:
+    """A track that comes to an obstacle, `least` [m] away if there were grousers everywhere."""
+
+    def __init__(self, track: PlacedTrack, stance: RestPose, obstacle: Rise) -> None:
+        self._track, self._stance, self._obstacle = track, stance, obstacle
+        self._spec = track.mounted.spec
+        path, grousers = self._spec.belt_path, self._spec.grousers
+        along = np.linspace(0.0, path.perimeter, 2 + int(path.perimeter / _SPACING))
+        faces, outwards = path.point(along), normal_of(path.heading(along))
+        self._face = self._bound(faces)
+        self.least = self._bound(faces + (grousers.height if grousers is not None else 0.0) * outwards)
+
+    def _bound(self, points: Array) -> float:
+        """Way of the body to the obstacle [m] for points of the track's plane (n, 2)."""
+        return self._obstacle.distance(self._stance.place(self._track.frame.plane_points(points)))
+
+    def touch(self) -> Touch:
+        """Return the place of the body as the track touches."""
+        if self._spec.grousers is None:
+            return Touch(self._face, 0.0)
+        step = self._spec.period / _PHASES
+        grousers = _grousers(self._spec, step * np.arange(_PHASES))
+        bounds = np.array([min(self._face, self._bound(points)) for points in grousers])
+        # From just out of reach the body goes as far as the belt, until it is at the bound of that travel.
+        ways = np.arange(_PHASES + 1)
+        reached, touches = bounds.min() + step * ways, []
+        for phase in range(_PHASES):
+            ahead = bounds[(phase + ways) % _PHASES]
+            at = int(np.argmax(reached >= ahead))
+            touches.append(np.clip(ahead[at], reached[at] - step, reached[at]))
+        return Touch(float(np.mean(touches)), float(np.std(touches)))
+
+
+def _grousers(spec: TrackSpec, travels: NDArray[np.floating]) -> Array:
+    """Points of all grousers in the track's plane at belt travels (m,) [m]: (m, n, 2) [m]."""
+    assert spec.grousers is not None
+    path, shapes = spec.belt_path, [_profile(shape) for shape in spec.grousers.shapes]
+    at = np.array([footprint.coordinate for footprint in spec.footprints()]) + travels[:, None]
+    places = path.point(at.ravel()).reshape(*at.shape, 1, 2)
+    headings, points = path.heading(at.ravel()).reshape(at.shape), []
+    for first, shape in enumerate(shapes):
+        mine = np.s_[:, first :: len(shapes)]
+        along, outwards = (axis(headings[mine])[:, :, None] for axis in (tangent_of, normal_of))
+        own = places[mine] + shape[:, :1] * along + shape[:, 1:] * outwards
+        points.append(own.reshape(len(travels), -1, 2))
+    return np.concatenate(points, axis=1)
+
+
+def _profile(shape: GrouserShape) -> Array:
+    """Points along and above the belt on a grouser's outline (n, 2) [m]."""
+    match shape.kind:
+        case BoxShape(length=length, height=height):
+            corners = np.array(
+                [(-length / 2, 0), (-length / 2, height), (length / 2, height), (length / 2, 0)]
+            )
+        case TrapezoidShape(base=base, top=top, height=height):
+            corners = np.array([(-base / 2, 0), (-top / 2, height), (top / 2, height), (base / 2, 0)])
+        case CylinderShape(radius=radius):
+            angles = np.linspace(-np.pi / 2, np.pi / 2, 13)
+            corners = radius * np.stack([np.sin(angles), np.cos(angles)], axis=1)
+        case MeshShape() as mesh:
+            points = np.array(mesh.hull.vertices)[:, [0, 2]]
+            corners = points[ConvexHull(points).vertices]
+    sides = np.diff(corners, axis=0)
+    counts = 1 + (np.linalg.norm(sides, axis=1) / _ON_GROUSERS).astype(int)
+    return np.concatenate(
+        [
+            start + np.linspace(0.0, 1.0, count + 1)[:, None] * side
+            for start, side, count in zip(corners, sides, counts, strict=False)
+        ]
+    )
+
+
+RISE = math.radians(1.5)
+"""Pitch above its baseline that is a climb, or `OF_LARGEST` of what the log reaches if that is less [rad]."""
+OF_LARGEST = 0.3
+LEAST_RISE = math.radians(1.0)
+"""A log whose pitch rises by less shows no climb in it [rad]."""
+NOISES = 6.0
+"""A rise must be so many standard deviations of the noise."""
+HELD = 0.6
+"""A vehicle that moves over the ground at less than this fraction of its belts' way, after it kept up with
+them, is held up."""
+KEEPING_UP = 0.75
+"""A vehicle that moves at more than this fraction of its belts' way keeps up with them."""
+SUSTAINED = 0.25
+"""Shortest duration of a change that is not noise [s]."""
+BEFORE = 0.5
+"""Least time before a change in which the traces' lines are found [s]."""
+MODEL = 0.005
+"""Standard deviation of where a vehicle is at the time that is found, without any noise: from what is seen of
+climbs whose touch is known, see README.md [m]."""
+_CHANGES = 50
+"""Times at which a change is tried, and again between the neighbours of the best."""
+_LEAST = 6
+"""Samples that a trace must have: it has up to four unknowns."""
+_EXACT = 1e-12
+"""Variance of a trace without any noise [rad^2] or [m^2]."""
+_SLOWEST = 0.02
+"""Belt speed from which a distance is taken to be one in time [m/s]."""
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Onset:
+    """Time at which a log first shows the touch.
+
+    Attributes:
+        time: On the log's clock [s].
+        std: Its standard deviation: of the fit, and of what a touch looks like [s].
+        shown_by: Signals that show it: `pitch`, `way`, or both.
+    """
+
+    time: float
+    std: float
+    shown_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Trace:
+    """Values (n,) at times (n,) [s] that leave their line, which may slope, upwards at the touch."""
+
+    name: str
+    times: Array
+    values: Array
+    slopes: bool
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of what is white of its noise, by second differences."""
+        return noise_of(self.values)
+
+    def cut(self, first: float, last: float) -> _Trace:
+        """The part from one time to another."""
+        inside = (self.times >= first) & (self.times <= last)
+        return _Trace(self.name, self.times[inside], self.values[inside], self.slopes)
+
+    def misfit(self, change: float) -> float:
+        """Sum of squares of what a bend at a time [s] leaves."""
+        since = np.maximum(self.times - change, 0.0)
+        line = [np.ones(len(since))] + ([self.times - self.times[0]] if self.slopes else [])
+        rises = [[since, since**2], [since], [since**2], []]
+        for rise in rises:
+            basis = np.stack([*line, *rise], axis=1)
+            factors = np.linalg.lstsq(basis, self.values, rcond=None)[0]
+            if (factors[len(line) :] >= 0.0).all():
+                break
+        return float(np.sum((self.values - basis @ factors) ** 2))
+
+
+def find_onset(motion: Motion, belts: Belts, first: float, last: float) -> Onset | None:
+    """Find when a vehicle that drove forwards met something.
+
+    Args:
+        motion: Motion with pitch, or with a position or velocity.
+        belts: Its.
+        first: Time from which it is looked for [s].
+        last: Time up to which it is looked for [s].
+
+    Returns:
+        None if nothing shows it.
+    """
+    pitch, following = _pitch(motion, first, last), _following(motion, belts, first, last)
+    seen = [_rise(pitch) if pitch is not None else None, _hold_up(following) if following else None]
+    changes = [change for change in seen if change is not None]
+    if not changes:
+        return None
+    early, late = min(changes, key=lambda change: change[1])
+    traces = [trace.cut(early, late) for trace in (pitch, following and following.behind) if trace]
+    traces = [trace for trace in traces if len(trace.times) >= _LEAST]
+    if not traces:
+        return None
+    coarse = np.linspace(early + 0.2 * (late - early), late, _CHANGES)
+    spacing = coarse[1] - coarse[0]
+    best = coarse[np.argmin(_misfits(traces, coarse))]
+    tried = np.unique(np.concatenate([coarse, np.linspace(best - spacing, best + spacing, _CHANGES)]))
+    misfits = _misfits(traces, tried)
+    likely = tried[misfits <= misfits.min() + 1.0]
+    time, std = float(tried[np.argmin(misfits)]), float(np.ptp(likely) / 2 + spacing / _CHANGES)
+    return Onset(time, math.hypot(std, MODEL / belt_speed(belts, time)), tuple(t.name for t in traces))
+
+
+def _misfits(traces: Sequence[_Trace], changes: Array) -> Array:
+    """Sums of squares of what bends at times (n,) [s] leave of all traces, each in its noise (n,)."""
+    total = np.zeros(len(changes))
+    for trace in traces:
+        own = np.array([trace.misfit(change) for change in changes.tolist()])
+        total += own / max(own.min() / (len(trace.times) - _LEAST + 1), trace.noise**2, _EXACT)
+    return total
+
+
+def _pitch(motion: Motion, first: float, last: float) -> _Trace | None:
+    signal = motion.angle("pitch")
+    if signal is None:
+        return None
+    trace = _Trace("pitch", signal.times, signal.values, slopes=False).cut(first, last)
+    return trace if len(trace.times) >= _LEAST else None
+
+
+def _rise(trace: _Trace) -> tuple[float, float] | None:
+    """Time before pitch rises, and one at which it surely has [s]."""
+    times, noise = trace.times, trace.noise
+    begin = times <= times[0] + max(SUSTAINED, 0.05 * (times[-1] - times[0]))
+    rise = trace.values - np.median(trace.values[begin])
+    largest = float(np.quantile(rise, 0.99))
+    level = max(NOISES * noise, min(RISE, OF_LARGEST * largest))
+    if largest < max(LEAST_RISE, level):
+        return None
+    for at in np.flatnonzero(rise > level).tolist():
+        while_ = rise[at : max(int(np.searchsorted(times, times[at] + SUSTAINED)), at + 2)]
+        if np.mean(while_ > level) > 0.8:
+            low = np.flatnonzero(rise[: at + 1] <= 0.1 * level + noise)
+            left = float(times[low[-1]]) if len(low) else float(times[0])
+            return left - max(BEFORE, float(times[at]) - left), float(times[at])
+    return None
+
+
+class _Following(NamedTuple):
+    """A vehicle that follows its belts: times (n,) [s], belt travel and way over the ground (n,) [m]."""
+
+    times: Array
+    travel: Array
+    way: Array
+
+    @property
+    def behind(self) -> _Trace:
+        """Lag of the vehicle behind its belts [m]."""
+        return _Trace("way", self.times, self.travel - self.way, slopes=True)
+
+
+def _following(motion: Motion, belts: Belts, first: float, last: float) -> _Following | None:
+    way = way_of(motion, belts)
+    if way is None:
+        return None
+    inside = (way.times >= first) & (way.times <= last)
+    times = way.times[inside]
+    if len(times) < _LEAST:
+        return None
+    return _Following(times, np.interp(times, belts.times, belts.travel), way.way[inside])
+
+
+def _hold_up(following: _Following) -> tuple[float, float] | None:
+    """Time before a vehicle that kept up with its belts is held up, and one at which it surely is [s]."""
+    times, before = following.times, following.times - SUSTAINED
+    travel = following.travel - np.interp(before, times, following.travel)
+    way = following.way - np.interp(before, times, following.way)
+    moving = travel > 0.5 * np.quantile(travel, 0.9)
+    kept_up = np.maximum.accumulate(moving & (way > KEEPING_UP * travel))
+    for at in np.flatnonzero(kept_up & moving & (way < HELD * travel)).tolist():
+        while_ = slice(at, int(np.searchsorted(times, times[at] + SUSTAINED)))
+        if (way < KEEPING_UP * travel)[while_][moving[while_]].all():
+            return float(times[at]) - 2 * BEFORE, float(times[at])
+    return None
+
+
+def belt_speed(belts: Belts, time: float) -> float:
+    """Mean belt speed shortly before a time, and at least `_SLOWEST` [m/s]."""
+    travel = np.interp([time - BEFORE, time], belts.times, belts.travel)
+    return max(abs(float(travel[1] - travel[0])) / BEFORE, _SLOWEST)
+
 
 SHORTEST = 0.5
 """A log of less belt motion than this is not replayed [s]."""

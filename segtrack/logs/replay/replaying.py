@@ -21,8 +21,7 @@ from segtrack.logs.replay.settings import (
     has_belts,
     schedule,
 )
-from segtrack.logs.replay.start import bring_to_start, place_vehicle
-from segtrack.logs.replay.start_check import check_start
+from segtrack.logs.replay.start import bring_to_start, check_start, place_vehicle
 from segtrack.logs.replay.terrain import Rise
 from segtrack.robot import Motion, Robot, SignalRecorder, Track, attitude_of
 from segtrack.world import World

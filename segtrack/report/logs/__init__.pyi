@@ -3,6 +3,7 @@ from .compare import compare_tables as compare_tables
 from .compare import draw_comparison as draw_comparison
 from .content import report_tables as report_tables
 from .fit import fit_outcome as fit_outcome
+from .fit import models_outcome as models_outcome
 from .gathering import gather as gather
 from .inspect import draw_log as draw_log
 from .inspect import draw_motion as draw_motion
@@ -12,7 +13,6 @@ from .listing import find_reports as find_reports
 from .listing import listing_html as listing_html
 from .listing import listing_summary as listing_summary
 from .listing import listing_table as listing_table
-from .models import models_outcome as models_outcome
 from .output import report_html as report_html
 from .output import report_summary as report_summary
 from .plausibility import findings_tables as findings_tables
