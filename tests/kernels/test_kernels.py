@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+from importlib.metadata import requires
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -16,7 +17,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from segtrack.kernels import BarReporter, Kernel, Packed, compiled, compiling, entry, inlined, item, report_to
+from segtrack.kernels import (
+    _TESTED,
+    BarReporter,
+    Kernel,
+    Packed,
+    compiled,
+    compiling,
+    entry,
+    inlined,
+    item,
+    report_to,
+)
 from segtrack.kernels.compiling import content_hash
 from segtrack.kernels.progress import NOTICE, LogReporter, current_reporter
 
@@ -383,3 +395,33 @@ def test_tuples_of_several_kinds_are_not_packed_together():
     whole, part = Pair(np.ones(2), np.full((2, 2), 3), 1), Pair(np.ones(2), np.full((2, 2), 3), 1.0)
     with pytest.raises(TypeError, match="of 2 kinds"):
         Packed.joined([Packed.of(whole), Packed.of(part)])
+
+
+# Versions of numba, whose inner classes are used
+
+
+NEWER = (
+    "import importlib.metadata as metadata; known = metadata.version;"
+    "metadata.version = lambda name: '0.99.1' if name == 'numba' else known(name);"
+    "import segtrack.kernels; print('imported')"
+)
+
+
+def test_a_numba_that_was_not_run_is_refused_with_what_to_install():
+    done = subprocess.run([sys.executable, "-c", NEWER], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == (
+        "segtrack.errors.UntestedVersionError: numba 0.99.1 is installed; segtrack uses its inner classes and "
+        "was run with >=0.62,<0.69: pip install 'numba>=0.62,<0.69', or try it all the same with "
+        "SEGTRACK_ANY_NUMBA=1 in the environment"
+    )
+
+
+def test_a_numba_that_was_not_run_can_be_tried():
+    env = {**os.environ, "SEGTRACK_ANY_NUMBA": "1"}
+    done = subprocess.run([sys.executable, "-c", NEWER], capture_output=True, text=True, env=env)
+    assert done.stdout == "imported\n", done.stderr
+
+
+def test_the_versions_of_numba_that_were_run_are_those_of_the_package():
+    requirement = next(each for each in requires("segtrack") if each.startswith("numba"))
+    assert sorted(requirement.removeprefix("numba").split(";")[0].split(",")) == sorted(_TESTED.split(","))
