@@ -410,8 +410,8 @@ NEWER = (
 def test_a_numba_that_was_not_run_is_refused_with_what_to_install():
     done = subprocess.run([sys.executable, "-c", NEWER], capture_output=True, text=True)
     assert done.stderr.splitlines()[-1] == (
-        "segtrack.errors.UntestedVersionError: numba 0.99.1 is installed; segtrack uses its inner classes and "
-        "was run with >=0.62,<0.69: pip install 'numba>=0.62,<0.69', or try it all the same with "
+        "segtrack.errors.UntestedVersionError: numba 0.99.1 is installed; segtrack uses its inner classes "
+        "and was run with >=0.62,<0.69: pip install 'numba>=0.62,<0.69', or try it all the same with "
         "SEGTRACK_ANY_NUMBA=1 in the environment"
     )
 
