@@ -8,13 +8,12 @@ its driver's place is taken every step.
 
 | module | content |
 |---|---|
-| `obstacles`, `roughness` | half-rounds, step, gap, trapezoid barriers and ditches, ride courses |
+| `obstacles` | half-rounds, step, gap, trapezoid barriers and ditches, ride courses |
 | `assumptions` | what the paper leaves open, and its limits |
 | `driver` | whatever commands the robot: a function of robot and time |
-| `run`, `event_result`, `histories` | one event, its setup and result |
+| `run`, `event_result` | one event, or two at the same instant: setup and result |
+| `histories` | acceleration at the driver, absorbed power, low pass |
 | `limits` | torque, hull, friction, wheels and arms, from the state |
-| `filters` | absorbed power, low pass |
-| `beside` | two events at the same instant |
 | `search` | largest obstacle and limiting speed, upwards |
 """
 

@@ -8,10 +8,9 @@
 | `settings` | what a score depends on, with sources; reliability and confidence |
 | `result` | what came of a trial: rate, conditions, comparison |
 | `records` | results in a folder, a file an operator |
-| `syllabus` | exercises in their order, and who has passed them |
+| `syllabus` | exercises in their order, who has passed them, and what conditions of seeing there are |
 | `class_report` | results of a class as HTML and CSV |
 | `report` | an operator's record as HTML and CSV, and a list of all |
-| `seeing` | what conditions of seeing there are |
 """
 
 import lazy_loader

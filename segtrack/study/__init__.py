@@ -2,8 +2,7 @@
 
 | module | content |
 |---|---|
-| `event_spec` | event of a study file |
-| `file` | the study file, checked |
+| `file` | the study file and its event, checked |
 | `paths` | paths into a vehicle file, checked against the vehicle, and files with other numbers |
 | `design` | values of the parameters: grids, quasi-random sequences, SALib's, optuna's; sensitivities |
 | `runs` | one run, and its row |

@@ -8,7 +8,7 @@ obstacle begins; lengths run along x, widths along y.
 |---|---|
 | `base` | `Terrain`, `FlatGround`, `Obstacle`: solids, and heights that follow from them |
 | `blocks`, `fields`, `slopes`, `plane` | obstacles, a class each |
-| `surfaces`, `from_pybullet` | ground of your own |
+| `surfaces`, `pybullet_shapes` | ground of your own |
 | `solids`, `columns`, `heights` | solids in the world, and their heights |
 | `soil`, `checks` | soils; limits of fields |
 """

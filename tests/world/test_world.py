@@ -18,7 +18,7 @@ from scenes import on_plane
 import segtrack
 from segtrack import terrain
 from segtrack.description import SteeringByLoads, load_vehicle
-from segtrack.engine import EngineName
+from segtrack.engine import EngineName, resolve
 from segtrack.errors import (
     DisconnectedError,
     DivergedError,
@@ -26,7 +26,7 @@ from segtrack.errors import (
     UnknownNameError,
 )
 from segtrack.robot import RobotState
-from segtrack.world import resolve, stepping
+from segtrack.world import stepping
 
 SCENE = """
 import segtrack

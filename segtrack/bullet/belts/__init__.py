@@ -2,8 +2,7 @@
 
 | module | content |
 |---|---|
-| `segments`, `plates`, `wheels` | belts of links that PyBullet moves; `segments` has `smooth`, too |
-| `segment_masses` | masses of a track's segments, their counterweight and flywheel |
+| `segments`, `plates`, `wheels` | belts of links that PyBullet moves, with their masses; `smooth`, too |
 | `joint_belt` | what those have in common: joints, motors, contact properties, readings |
 | `chains`, `compliant` | belts that are integrated beside PyBullet; `compliant` has `surface`, too |
 | `parent_links` | links of the vehicle that carry those |

@@ -4,9 +4,8 @@
 |---|---|
 | `spec` | keys of `chain` in a vehicle file |
 | `loop` | loop of its pins |
-| `shoes` | shoes and bushings |
 | `wheels` | wheels, teeth and tensioner |
-| `layout` | the design of a whole track, with the outer sides of its shoes |
+| `layout` | the design of a whole track: shoes and bushings, with the outer sides of its shoes |
 """
 
 import lazy_loader

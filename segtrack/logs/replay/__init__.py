@@ -4,8 +4,8 @@
 |---|---|
 | `settings` | vehicle, ground, engine, event; what belts and flippers are told from step to step |
 | `terrain` | ground from a file, and where it begins to rise |
-| `alignment`, `onset`, `touch`, `path` | the log in the terrain's frame |
-| `start`, `start_check`, `standing_place` | the vehicle at rest where the log begins, as the log says |
+| `alignment`, `path` | the log in the terrain's frame |
+| `start` | the vehicle at rest where the log begins, as the log says |
 | `replaying` | both runs beside the log, and their quantities as those of a log |
 """
 

@@ -6,9 +6,8 @@
 | `vehicle.py` | the evaluation model: both sides alike, the sprocket anywhere |
 | `series.py` | an event run again and again, its size or speed raised |
 | `plan.py` | which of them make up the study, reduced or full |
-| `tables.py`, `figure.py` | results beside the paper's |
 | `free_body.py` | forces that hold a vehicle that is stuck, and their picture |
-| `command.py` | `segtrack reproduce korner` |
+| `command.py` | `segtrack reproduce korner`: results beside the paper's |
 """
 
 import lazy_loader
