@@ -20,7 +20,6 @@ from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.experiments.parallel import Workers
 from segtrack.logs.fit.cases import MotionCase
 from segtrack.logs.fit.estimates import ParameterEstimate
-from segtrack.logs.fit.evaluate import Pool
 from segtrack.logs.fit.fit import fit
 from segtrack.logs.fit.result import Fit
 from segtrack.logs.fit.study import replay_case
@@ -99,7 +98,7 @@ def run_proof(
     heights: Sequence[float] = HEIGHTS,
     duration: float = DURATION,
     seed: int = 1,
-    pool: Pool | None = None,
+    pool: Workers | None = None,
     folder: Path | None = None,
     resume: bool = False,
     on_share: Callable[[float], object] = lambda share: None,

@@ -15,7 +15,7 @@ from segtrack.errors import InvalidValueError
 from segtrack.events.event_result import UNDECIDED
 from segtrack.events.run import EventObserver
 from segtrack.events.search import Found, ending_of
-from segtrack.experiments.parallel import Pool, Workers
+from segtrack.experiments.parallel import Workers
 from segtrack.study.design import Optimiser, planned_values, sensitivities
 from segtrack.study.file import StudyFile
 from segtrack.study.journal import Journal, provenance
@@ -74,7 +74,7 @@ def run_study(
     study: StudyFile,
     folder: Path,
     *,
-    pool: Pool | None = None,
+    pool: Workers | None = None,
     resume: bool = False,
     on_share: Callable[[float], object] = lambda share: None,
 ) -> StudyResult:
@@ -83,7 +83,7 @@ def run_study(
     Args:
         study: The study.
         folder: Folder of its journal.
-        pool: Pool that runs its runs; this process if not given.
+        pool: Workers that runs its runs; this process if not given.
         resume: True to go on from the journal's runs.
         on_share: Called with the share of the work that is done [-].
 
@@ -147,7 +147,7 @@ def _run_batch(
     values: NDArray[np.float64],
     first: int,
     journal: Journal,
-    pool: Pool,
+    pool: Workers,
     on_designs: Callable[[float], object],
 ) -> list[Found]:
     """Run designs that begin at an index, round by round."""
@@ -185,7 +185,7 @@ def _run_batch(
 
 
 def _run_round(
-    pool: Pool, jobs: Sequence[RunJob], journal: Journal, on_done: Callable[[int, Row], None]
+    pool: Workers, jobs: Sequence[RunJob], journal: Journal, on_done: Callable[[int, Row], None]
 ) -> None:
     """Run jobs; those that are left when a worker process is lost are begun again, in the end one by one."""
 
