@@ -7,10 +7,10 @@ import pytest
 from drawn_belts import EXACT, belts, fractions, oval
 from hypothesis import given
 from hypothesis import strategies as st
+from stances import seam_error, stance_on_belt, stance_on_segments
 
 from segtrack.description import load_vehicle
 from segtrack.geometry.grousers import place_grousers, wrap_travel
-from segtrack.geometry.links import seam_error, stance_on_belt, stance_on_segments
 from segtrack.geometry.path import Arc, BeltPath, normal_of
 from segtrack.geometry.pulleys import Pulley, wrap_belt
 from segtrack.geometry.solids import prism

@@ -7,9 +7,10 @@ import pytest
 from drawn_belts import bean, belts, convex_pulleys, oval
 from hypothesis import given
 from hypothesis import strategies as st
+from stances import stance_on_segments
 
 from segtrack.geometry.grousers import place_grousers
-from segtrack.geometry.links import ground_dip, segment_links, stance_on_segments
+from segtrack.geometry.links import ground_dip, segment_links
 from segtrack.geometry.mass import MassProperties, rotation_about_y, rotation_of
 from segtrack.geometry.path import (
     Arc,
