@@ -10,7 +10,6 @@ from segtrack.envs.actuators import ActionMapping, Actuators
 from segtrack.envs.course_task import CourseTask
 from segtrack.envs.environment import Environment
 from segtrack.envs.episode import TaskState
-from segtrack.envs.learning.curriculum import Curriculum
 from segtrack.envs.observation import ObservationPart, ObservationSetup, Scan
 from segtrack.envs.rewards import Term
 from segtrack.envs.task import Task
@@ -24,7 +23,6 @@ __all__ = [
     "ActionMapping",
     "Actuators",
     "CourseTask",
-    "Curriculum",
     "Environment",
     "ObservationPart",
     "ObservationSetup",

@@ -10,11 +10,10 @@ The life of a track, layer by layer:
 | `Track` | robot | the track in users' hands |
 """
 
-from segtrack.robot.driver import LineDriver, PidController
 from segtrack.robot.flipper import Flipper
 from segtrack.robot.joint import Joint
 from segtrack.robot.robot import Robot
 from segtrack.robot.state import RobotState
 from segtrack.robot.track import Track
 
-__all__ = ["Flipper", "Joint", "LineDriver", "PidController", "Robot", "RobotState", "Track"]
+__all__ = ["Flipper", "Joint", "Robot", "RobotState", "Track"]
