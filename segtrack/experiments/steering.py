@@ -144,9 +144,9 @@ def turn_on_the_spot(rig: Rig, speed: float = SPEED) -> Steered:
     return steer(rig, -speed, speed)
 
 
-def turn_on_a_slope(rig: Rig, speed: float = SPEED, slope: float = SLOPE) -> Steered:
-    """Turn on a slope [rad], from nose up, the left belts at -speed and the right ones at speed [m/s]."""
-    return steer(rig, -speed, speed, slope)
+def turn_on_a_slope(rig: Rig, speed: float = SPEED) -> Steered:
+    """Turn on `SLOPE`, from nose up, the left belts at -speed and the right ones at speed [m/s]."""
+    return steer(rig, -speed, speed, SLOPE)
 
 
 def drive_an_arc(rig: Rig, radius: float, speed: float = SPEED) -> Steered:

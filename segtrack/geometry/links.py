@@ -36,6 +36,9 @@ from segtrack.geometry.mass import MassProperties, rotation_about_y
 from segtrack.geometry.path import Arc, BeltPath, Line, normal_of, tangent_of
 from segtrack.geometry.solids import Box, Cylinder, Placed, Solid, turn_and_move
 
+_SAGITTA = 1e-4
+"""Distance of boxes from the arc that they stand for [m]."""
+
 
 @dataclass(frozen=True)
 class SegmentLink:
@@ -177,9 +180,9 @@ def _disc_fits(arc: Arc, path: BeltPath) -> bool:
     return bool(np.all(np.linalg.norm(path.outline() - arc.center, axis=1) >= arc.radius - 1e-9))
 
 
-def _chords(arc: Arc, width: float, thickness: float, sagitta: float = 1e-4) -> tuple[Placed, ...]:
-    """An arc as boxes whose outer faces stay within `sagitta` [m] of it."""
-    most = 2 * np.arccos(max(1 - sagitta / arc.radius, 0.0))
+def _chords(arc: Arc, width: float, thickness: float) -> tuple[Placed, ...]:
+    """An arc as boxes whose outer faces stay within `_SAGITTA` of it."""
+    most = 2 * np.arccos(max(1 - _SAGITTA / arc.radius, 0.0))
     count = max(1, int(np.ceil(abs(arc.turn) / most)))
     half = arc.turn / count / 2
     r = arc.signed_radius
