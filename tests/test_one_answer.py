@@ -22,8 +22,8 @@ from segtrack.errors import DivergedError
 from segtrack.experiments.climb import _slip
 from segtrack.geometry.mass import GRAVITY, rotation_of, rpy_of, rpys_of
 from segtrack.logs.clocks.estimates import Estimate
-from segtrack.logs.compare.errors import correlation_of
 from segtrack.logs.fit.uncertainty import effective_number
+from segtrack.logs.statistics import correlation_of
 from segtrack.robot.motion import Motion, Signal
 from segtrack.robot.state import attitude_of, attitudes_of
 from segtrack.robot.track import longitudinal_slip

@@ -10,10 +10,11 @@ import numpy as np
 from scipy.stats import wasserstein_distance
 
 from segtrack.errors import InvalidValueError
-from segtrack.logs.compare.errors import CONFIDENCE, REPLICATES, Error
+from segtrack.logs.compare.errors import Error
 from segtrack.logs.compare.phases import Phases
 from segtrack.logs.compare.sampling import SampledMotion
 from segtrack.logs.compare.uncertainty import COVERAGE, DataUncertainty, Uncertainty
+from segtrack.logs.statistics import CONFIDENCE, REPLICATES
 
 Run = Literal["commanded", "measured"]
 """Belt and flipper motion of the log that drove a simulation."""

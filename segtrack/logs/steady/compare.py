@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
+from segtrack.logs.statistics import CONFIDENCE
 from segtrack.logs.steady.table import Array, SteadyTable
 
-CONFIDENCE = 0.95
 RESAMPLES = 2000
 """Number of resamplings of the rows, for intervals."""
 _SEED = 1
