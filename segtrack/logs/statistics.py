@@ -128,7 +128,12 @@ def mean_interval(values: Array) -> tuple[float, float]:
     starts = np.random.default_rng(_BOOTSTRAP_SEED).integers(0, n, (REPLICATES, blocks))
     totals = (sums[starts[:, :-1] + length] - sums[starts[:, :-1]]).sum(axis=1)
     totals += sums[starts[:, -1] + rest] - sums[starts[:, -1]]
-    low, high = np.percentile(totals / n, [50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE)])
+    return percentile_interval(totals / n)
+
+
+def percentile_interval(draws: Array) -> tuple[float, float]:
+    """Interval of `CONFIDENCE` that draws of a bootstrap (m,) give: it leaves out as many at either end."""
+    low, high = np.percentile(draws, [50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE)])
     return float(low), float(high)
 
 

@@ -22,7 +22,7 @@ import zlib
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import scipy.io
 import scipy.sparse
@@ -48,9 +48,10 @@ def read(data: bytes) -> Iterator[int | dict[str, Any] | str]:
     if not data.startswith(b"MATLAB 5.0") and data[126:128] not in (b"IM", b"MI"):
         yield from _variables(data, 0, _NO_VERSION) if 0 in data[:4] else (_NO_VERSION,)
         return
-    start, order = _HEADER_SIZE, "big" if data[126:128] == b"MI" else "little"
+    order: Literal["big", "little"] = "big" if data[126:128] == b"MI" else "little"
+    start = _HEADER_SIZE
     while start < len(data):
-        kind, length = (int.from_bytes(data[at : at + 4], order) for at in (start, start + 4))  # type: ignore[arg-type]
+        kind, length = (int.from_bytes(data[at : at + 4], order) for at in (start, start + 4))
         stop = start + 8 + length
         if kind not in (_MATRIX, _COMPRESSED) or stop > len(data):
             yield f"from byte {start} on it is cut or damaged: no variable that begins there is read"

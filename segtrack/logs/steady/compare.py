@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.logs.statistics import CONFIDENCE
+from segtrack.logs.statistics import percentile_interval
 from segtrack.logs.steady.table import Array, SteadyTable
 
 RESAMPLES = 2000
@@ -180,6 +180,4 @@ def spread_of(values: Array, generator: np.random.Generator) -> Spread:
     """Quartiles of values (n,), and the interval of their median by resampling."""
     low, median, high = np.percentile(values, [25, 50, 75]).tolist()
     chosen = generator.integers(0, len(values), (RESAMPLES, len(values)))
-    tails = 50 * (1 - CONFIDENCE)
-    ends = np.percentile(np.median(values[chosen], axis=1), [tails, 100 - tails]).tolist()
-    return Spread(low, median, high, (ends[0], ends[1]))
+    return Spread(low, median, high, percentile_interval(np.median(values[chosen], axis=1)))
