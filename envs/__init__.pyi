@@ -3,7 +3,6 @@ from .actuators import Actuators as Actuators
 from .environment import Environment as Environment
 from .episode import TaskState as TaskState
 from .episode_world import EpisodeWorld as EpisodeWorld
-from .learning.curriculum import Curriculum as Curriculum
 from .observation import PARTS as PARTS
 from .observation import ObservationPart as ObservationPart
 from .observation import ObservationSetup as ObservationSetup

@@ -60,26 +60,3 @@ def with_masks(named: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]
             info[name][chosen] = values[chosen]
         info[f"_{name}"] = mask.copy()
     return info
-
-
-def join_infos(infos: Sequence[dict[str, Any]], counts: Sequence[int]) -> dict[str, Any]:
-    """Return the `info` of several vector environments as one; what some do not say is nothing there.
-
-    Args:
-        infos: `info` of each.
-        counts: Number of robots of each.
-    """
-    joined: dict[str, Any] = {}
-    for name in dict.fromkeys(name for info in infos for name in info):
-        given = [info.get(name) for info in infos]
-        first = next(values for values in given if values is not None)
-        if isinstance(first, dict):
-            joined[name] = join_infos([values or {} for values in given], counts)
-        else:
-            nothing = None if first.dtype == object else first.dtype.type()
-            rows = [
-                np.full((count, *first.shape[1:]), nothing, first.dtype) if values is None else values
-                for values, count in zip(given, counts, strict=True)
-            ]
-            joined[name] = np.concatenate(rows)
-    return joined

@@ -1,4 +1,3 @@
-from . import terrain as terrain
 from .batch import Batch as Batch
 from .description import VehicleDescription as VehicleDescription
 from .description import bundled_vehicles as bundled_vehicles

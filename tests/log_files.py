@@ -45,7 +45,7 @@ KINDS = (
     "mcap lz4",
     "mcap flat",
 )
-DAMAGED = ("bag", "bag bz2", "bag lz4", "db3", "mcap", "mcap zstd", "mcap lz4", "mcap flat")
+DAMAGED = ("bag", "bag bz2", "bag lz4", "mcap", "mcap zstd", "mcap lz4", "mcap flat")
 
 
 @cache

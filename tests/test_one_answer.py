@@ -21,8 +21,8 @@ from segtrack.errors import DivergedError
 from segtrack.experiments.climb import _slip
 from segtrack.geometry import GRAVITY, rotation_of, rpy_of, rpys_of
 from segtrack.logs.clocks import Estimate
-from segtrack.logs.compare.errors import correlation_of
 from segtrack.logs.fit.uncertainty import effective_number
+from segtrack.logs.statistics import correlation_of
 from segtrack.robot import Motion, Signal, attitude_of, attitudes_of, longitudinal_slip
 from segtrack.scoring import VehicleOutline, WallSensor
 

@@ -4,7 +4,6 @@ from .benchmarking import Speed as Speed
 from .benchmarking import benchmark as benchmark
 from .conditions import CONDITIONS as CONDITIONS
 from .conditions import NOMINAL as NOMINAL
-from .curriculum import Curriculum as Curriculum
 from .episode_films import film_all as film_all
 from .episode_films import film_jobs as film_jobs
 from .evaluation import EvaluationInterrupted as EvaluationInterrupted

@@ -116,10 +116,9 @@ class Wheel:
         half_width: float,
         flange: float,
         tensioner: Tensioner | None = None,
-        slope: float = math.radians(60),
     ) -> Wheel:
-        """A cylinder up to `half_width` [m], then rising by `flange` [m] at `slope` [rad] on both sides."""
-        edge = half_width + flange / math.tan(slope)
+        """A cylinder up to `half_width` [m], then rising by `flange` [m] at 60 degrees on both sides."""
+        edge = half_width + flange / math.tan(math.radians(60))
         top = radius + flange
         profile = ((-edge, top), (-half_width, radius), (half_width, radius), (edge, top))
         return cls(x, z, profile, inertia, tensioner, min(1e-3, half_width, (edge - half_width) / 2))

@@ -26,7 +26,6 @@ from segtrack.cli.output import (
     show,
     words,
 )
-from segtrack.cli.workers import OverRay, workers
 from segtrack.errors import InvalidValueError, Phrase, SegtrackError
 from segtrack.files import write_figure, write_json
 
@@ -42,7 +41,6 @@ RUNS = "runs.parquet"
 def study(
     file: Annotated[Path, typer.Argument(parser=path, help="Path of a study file.")],
     jobs: Jobs = None,
-    over_ray: OverRay = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the runs that are in the folder.")
     ] = False,
@@ -66,6 +64,7 @@ def study(
     as_json: JsonFlag = False,
 ) -> None:
     """Run an event, or a search for its limit, for many vehicles that differ in numbers of their file."""
+    from segtrack.experiments import Workers
     from segtrack.study import NOT_RUN, check_parquet, load_study_file, run_study, write_runs
 
     options = film_options("--record", record, view, frame_rate, frame_size)
@@ -85,7 +84,7 @@ def study(
     from segtrack.report import draw_study, study_tables
 
     try:
-        with workers(jobs, over_ray) as pool, progress("studying", 1.0) as advance:
+        with Workers(jobs) as pool, progress("studying", 1.0) as advance:
             result = run_study(content, folder, pool=pool, resume=resume, on_share=advance)
     except KeyboardInterrupt:
         words().print("what is finished is kept: --resume goes on", highlight=False)

@@ -52,6 +52,8 @@ _ANGLE = 1e-4
 """Flippers' angles are told apart by this [rad]: that lifts the tip of a long one by what belts sink in."""
 _KNOWN = 4096
 """Number of poses of flippers whose efficiency is kept; with one more, it starts anew."""
+_DIFFERENCE = 1e-6
+"""Half of the travel over which the velocity of a contact point is taken [m]."""
 _MOST_STEPS = 60
 _BALANCED = 1e-6
 """Unbalanced force and moment of a vehicle at rest, over its weight and by its length [-]."""
@@ -177,9 +179,11 @@ class _Phase:
         stiffness: Of each (n,) [N/m].
     """
 
-    def __init__(self, belt: BeltDesign, travel: float, step: float = 1e-6) -> None:
+    def __init__(self, belt: BeltDesign, travel: float) -> None:
         self.points = belt.points(travel)
-        self.runs = (belt.points(travel - step) - belt.points(travel + step)) / (2 * step)
+        self.runs = (belt.points(travel - _DIFFERENCE) - belt.points(travel + _DIFFERENCE)) / (
+            2 * _DIFFERENCE
+        )
         self.stiffness = belt.law.stiffness * np.concatenate(
             [
                 np.outer(belt.lengths[belt.kinds == kind], section.weights).ravel()

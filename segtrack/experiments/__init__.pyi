@@ -23,8 +23,6 @@ from .histories import GrouserHistory as GrouserHistory
 from .histories import GrouserRecorder as GrouserRecorder
 from .hitch import Pull as Pull
 from .hitch import pull_hitch as pull_hitch
-from .parallel import Pool as Pool
-from .parallel import RayWorkers as RayWorkers
 from .parallel import Workers as Workers
 from .parallel import run_parallel as run_parallel
 from .steering import TURNING_SLOPE as TURNING_SLOPE

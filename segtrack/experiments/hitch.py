@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.engine import EngineName
 from segtrack.experiments.histories import has_chains
 from segtrack.experiments.traction import RAMP, SAMPLE, SPEED, SPIN_UP, mean_travel, standing, total_force
 from segtrack.robot import Robot
@@ -55,7 +54,6 @@ def pull_hitch(
     vehicle: str,
     track_model: str | None = None,
     *,
-    engine: EngineName | None = None,
     slips: tuple[float, ...] = SLIPS,
     seconds: float = 0.5,
 ) -> tuple[Pull, ...]:
@@ -67,11 +65,10 @@ def pull_hitch(
     Args:
         vehicle: Bundled name or path of a vehicle file.
         track_model: Track model; the engine's default if not given.
-        engine: Engine; one that runs the track model if not given.
         slips: Wanted, falling [-].
         seconds: Measured at each [s].
     """
-    with standing(vehicle, track_model, engine) as (world, robot):
+    with standing(vehicle, track_model) as (world, robot):
         hitch = _Hitch(world, robot)
         robot.set_belt_speed(SPEED, SPEED)
         world.run(SPIN_UP, on_step=hitch.hold)

@@ -1,4 +1,4 @@
-"""Many independent simulations at once, one process each, here or on the machines of Ray."""
+"""Many independent simulations at once, one process each."""
 
 from __future__ import annotations
 
@@ -8,22 +8,12 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from segtrack.errors import MissingPackageError, SegtrackError
+from segtrack.errors import SegtrackError
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
-
-
-class Pool(Protocol):
-    """Pool that runs jobs: `Workers`, or `RayWorkers`."""
-
-    def run(
-        self, function: Callable[[Job], Done], jobs: Sequence[Job], on_done: Callable[[int, Done], object]
-    ) -> list[Done]:
-        """Call a function for each job; see `Workers.run`."""
 
 
 class Workers:
@@ -142,59 +132,3 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-class RayWorkers:
-    """Pool of workers on Ray's machines, used like `Workers`.
-
-    `ray.init(address="auto")` before connects to a running cluster, and is kept; without it Ray's own
-    settings (`RAY_ADDRESS`) decide, or Ray is started on this machine. Each of its machines needs segtrack
-    and the same versions of Python and Ray.
-    """
-
-    def __init__(self) -> None:
-        """Connect to Ray, or start it.
-
-        Raises:
-            MissingPackageError: Ray is not installed.
-        """
-        try:
-            import ray
-        except ImportError:
-            raise MissingPackageError("work on Ray's machines", "ray", "ray") from None
-        if not ray.is_initialized():
-            ray.init()
-        self._ray: Any = ray
-        self._task: Any = ray.remote(max_retries=0)(_without_error)
-        lost = ray.exceptions
-        self._lost = (lost.WorkerCrashedError, lost.NodeDiedError, lost.OutOfMemoryError)
-
-    def run(
-        self,
-        function: Callable[[Job], Done],
-        jobs: Sequence[Job],
-        on_done: Callable[[int, Done], object] = lambda job, done: None,
-    ) -> list[Done]:
-        """Call a function for each job; see `Workers.run`.
-
-        Raises:
-            SegtrackError: Error that a job raised.
-            BrokenProcessPool: A worker was lost.
-        """
-        tasks = [self._task.remote(function, job) for job in jobs]
-        index, waiting, results = {task: i for i, task in enumerate(tasks)}, list(tasks), {}
-        try:
-            while waiting:
-                (first,), waiting = self._ray.wait(waiting, num_returns=1)
-                value, message = self._ray.get(first)
-                if message is not None:
-                    raise SegtrackError(message)
-                results[index[first]] = value
-                on_done(index[first], value)
-        except BaseException as error:
-            for task in waiting:
-                self._ray.cancel(task)
-            if isinstance(error, self._lost):
-                raise BrokenProcessPool(str(error).partition("\n")[0]) from None
-            raise
-        return [results[i] for i in range(len(tasks))]

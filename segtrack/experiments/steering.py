@@ -141,9 +141,9 @@ def turn_on_the_spot(rig: Rig, speed: float = TURNING_SPEED) -> Steered:
     return steer(rig, -speed, speed)
 
 
-def turn_on_a_slope(rig: Rig, speed: float = TURNING_SPEED, slope: float = TURNING_SLOPE) -> Steered:
-    """Turn on a slope [rad], from nose up, the left belts at -speed and the right ones at speed [m/s]."""
-    return steer(rig, -speed, speed, slope)
+def turn_on_a_slope(rig: Rig, speed: float = TURNING_SPEED) -> Steered:
+    """Turn on `TURNING_SLOPE`, from nose up, the left belts at -speed and the right ones at speed [m/s]."""
+    return steer(rig, -speed, speed, TURNING_SLOPE)
 
 
 def drive_an_arc(rig: Rig, radius: float, speed: float = TURNING_SPEED) -> Steered:

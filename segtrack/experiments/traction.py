@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain import TrackDesign
-from segtrack.engine import EngineName, resolve
+from segtrack.engine import resolve
 from segtrack.experiments.histories import has_chains
 from segtrack.geometry import GRAVITY
 from segtrack.robot import Robot
@@ -131,11 +131,9 @@ RAMP = 0.5
 
 
 @contextmanager
-def standing(
-    vehicle: str, track_model: str | None, engine: EngineName | None
-) -> Iterator[tuple[World, Robot]]:
+def standing(vehicle: str, track_model: str | None) -> Iterator[tuple[World, Robot]]:
     """A vehicle that has come to rest on flat ground."""
-    engine, track_model = resolve(engine, track_model)
+    engine, track_model = resolve(None, track_model)
     with World("exact", engine=engine) as world:
         world.add_terrain(Plane())
         robot = world.add_vehicle(vehicle, track_model=track_model)
@@ -166,7 +164,6 @@ def drive_steadily(
     vehicle: str,
     track_model: str | None = None,
     *,
-    engine: EngineName | None = None,
     slope: float = 0.0,
     seconds: float = 1.5,
 ) -> SteadyDrive:
@@ -175,11 +172,10 @@ def drive_steadily(
     Args:
         vehicle: Bundled name or path of a vehicle file.
         track_model: Track model; the engine's default if not given.
-        engine: Engine; one that runs the track model if not given.
         slope: Slope that is driven up [rad].
         seconds: Written down [s].
     """
-    with standing(vehicle, track_model, engine) as (world, robot):
+    with standing(vehicle, track_model) as (world, robot):
         lean(world, slope)
         robot.set_belt_speed(SPEED, SPEED)
         world.run(SPIN_UP)
@@ -207,7 +203,6 @@ def slide_down(
     vehicle: str,
     track_model: str | None = None,
     *,
-    engine: EngineName | None = None,
     begin: float,
     end: float,
     rate: float = TILT_RATE,
@@ -217,12 +212,11 @@ def slide_down(
     Args:
         vehicle: Bundled name or path of a vehicle file.
         track_model: Track model; the engine's default if not given.
-        engine: Engine; one that runs the track model if not given.
         begin: Slope at the beginning [rad].
         end: Largest slope [rad].
         rate: Rate at which it grows [rad/s].
     """
-    with standing(vehicle, track_model, engine) as (world, robot):
+    with standing(vehicle, track_model) as (world, robot):
         for slope in np.linspace(0.0, begin, 50):
             lean(world, slope)
             world.run(RAMP / 50)

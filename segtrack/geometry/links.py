@@ -1,4 +1,4 @@
-"""Segment links for any engine, and how far a belt of them deviates from its own (Okada et al. 2020, III-A).
+"""Segment links for any engine (Okada et al. 2020, III-A).
 
 A line becomes a link on a slider, an arc a link on a hinge; each carries its piece of
 belt and its grousers. All of this is in the track frame (x forward, y axle, z up).
@@ -35,6 +35,9 @@ from segtrack.geometry.grousers import Footprint
 from segtrack.geometry.mass import MassProperties, rotation_about_y
 from segtrack.geometry.path import Arc, BeltPath, Line, normal_of, tangent_of
 from segtrack.geometry.solids import Box, Cylinder, Placed, Solid, turn_and_move
+
+_SAGITTA = 1e-4
+"""Distance of boxes from the arc that they stand for [m]."""
 
 
 @dataclass(frozen=True)
@@ -177,9 +180,9 @@ def _disc_fits(arc: Arc, path: BeltPath) -> bool:
     return bool(np.all(np.linalg.norm(path.outline() - arc.center, axis=1) >= arc.radius - 1e-9))
 
 
-def _chords(arc: Arc, width: float, thickness: float, sagitta: float = 1e-4) -> tuple[Placed, ...]:
-    """An arc as boxes whose outer faces stay within `sagitta` [m] of it."""
-    most = 2 * np.arccos(max(1 - sagitta / arc.radius, 0.0))
+def _chords(arc: Arc, width: float, thickness: float) -> tuple[Placed, ...]:
+    """An arc as boxes whose outer faces stay within `_SAGITTA` of it."""
+    most = 2 * np.arccos(max(1 - _SAGITTA / arc.radius, 0.0))
     count = max(1, int(np.ceil(abs(arc.turn) / most)))
     half = arc.turn / count / 2
     r = arc.signed_radius
@@ -190,78 +193,6 @@ def _chords(arc: Arc, width: float, thickness: float, sagitta: float = 1e-4) -> 
         size = (2 * arc.radius * abs(np.sin(half)), width, thickness)
         boxes.append(Placed(Box(size), reach * np.sin(angle), reach * np.cos(angle), angle))
     return tuple(boxes)
-
-
-_PHASES = 33
-
-
-@dataclass(frozen=True)
-class SeamError:
-    """The worst of a belt's grousers over all of its phases.
-
-    Attributes:
-        overrun: Farthest that a footprint gets past its segment's end [m].
-        footprint: Farthest of a footprint from where the exact belt has it [m].
-        tip: Farthest of a tip from where the exact belt has it [m].
-    """
-
-    overrun: float
-    footprint: float
-    tip: float
-
-
-@dataclass(frozen=True)
-class Stance:
-    """Poses of grousers in the track frame.
-
-    Attributes:
-        points: Footprints (n, 2) in (x, z) [m].
-        headings: Directions of the belt there (n,), about +y [rad].
-    """
-
-    points: NDArray[np.float64]
-    headings: NDArray[np.float64]
-
-    def tips(self, height: float) -> NDArray[np.float64]:
-        """Points (n, 2) in (x, z) [m] at `height` [m] above the belt."""
-        return self.points + height * normal_of(self.headings)
-
-
-def stance_on_segments(path: BeltPath, footprints: Sequence[Footprint], phase: float) -> Stance:
-    """The grousers where their segment links have them when the belt is `phase` [m] past home."""
-    segments = np.array([footprint.segment for footprint in footprints])
-    along = np.array([footprint.along for footprint in footprints]) + phase
-    return Stance(path.point_on(segments, along), path.heading_on(segments, along))
-
-
-def stance_on_belt(path: BeltPath, footprints: Sequence[Footprint], travel: float) -> Stance:
-    """The grousers where the exact belt has them after `travel` [m]."""
-    coordinates = np.array([footprint.coordinate for footprint in footprints]) + travel
-    return Stance(path.point(coordinates), path.heading(coordinates))
-
-
-def seam_error(path: BeltPath, footprints: Sequence[Footprint], period: float, height: float) -> SeamError:
-    """Measure the seam error of a belt over its phases in [-period/2, period/2].
-
-    Args:
-        path: The belt.
-        footprints: Its grousers.
-        period: Travel after which the belt is set back [m].
-        height: Height of the grousers above the belt [m].
-    """
-    footprint = tip = 0.0
-    for phase in np.linspace(-period / 2, period / 2, _PHASES):
-        built, exact = (
-            stance(path, footprints, float(phase)) for stance in (stance_on_segments, stance_on_belt)
-        )
-        footprint = max(footprint, _farthest(built.points, exact.points))
-        tip = max(tip, _farthest(built.tips(height), exact.tips(height)))
-    if len(path.segments) == 1:
-        return SeamError(0.0, footprint, tip)
-    along = np.array([f.along for f in footprints])
-    lengths = np.array([path.segments[f.segment].length for f in footprints])
-    beyond = float(np.max(np.abs(along - lengths / 2) - lengths / 2))
-    return SeamError(max(beyond + period / 2, 0.0), footprint, tip)
 
 
 def ground_dip(path: BeltPath, links: Sequence[SegmentLink], period: float, height: float) -> float:
@@ -292,7 +223,3 @@ def ground_dip(path: BeltPath, links: Sequence[SegmentLink], period: float, heig
             along = abs(float(tangent_of(link.heading) @ down)) * period / 2
             lowest = max(lowest, along + max(float(np.max(outline @ down)) for outline in link.outlines))
     return lowest - plane
-
-
-def _farthest(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    return float(np.max(np.linalg.norm(a - b, axis=1)))

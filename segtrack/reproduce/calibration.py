@@ -18,7 +18,7 @@ import typer
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import resolve
-from segtrack.experiments import Pool, Workers
+from segtrack.experiments import Workers
 from segtrack.logs.fit import Choice, Fit, MotionCase, ParameterEstimate, fit, replay_case, with_parameters
 from segtrack.logs.replay import (
     LoadedTerrain,
@@ -98,7 +98,7 @@ def run_proof(
     heights: Sequence[float] = HEIGHTS,
     duration: float = DURATION,
     seed: int = 1,
-    pool: Pool | None = None,
+    pool: Workers | None = None,
     folder: Path | None = None,
     resume: bool = False,
     on_share: Callable[[float], object] = lambda share: None,

@@ -124,18 +124,15 @@ class RoundTrip:
         return found
 
 
-def run_round_trip(
-    seeds: int = SEEDS, workers: int | None = None, on_done: Callable[[], object] | None = None
-) -> RoundTrip:
+def run_round_trip(seeds: int = SEEDS, on_done: Callable[[], object] | None = None) -> RoundTrip:
     """Spoil a climb and recover it, as often as there are seeds.
 
     Args:
         seeds: Number of repetitions.
-        workers: Processes; as many as there are cores if not given.
         on_done: Called after each.
     """
     recover = partial(recovered, simulated_climb())
-    fits = run_parallel(recover, range(seeds), workers=workers, on_done=on_done)
+    fits = run_parallel(recover, range(seeds), on_done=on_done)
     found = [estimates_of(fit) for fit in fits]
     return RoundTrip(truth(), {name: tuple(each[name] for each in found) for name in truth()})
 

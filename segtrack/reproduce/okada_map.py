@@ -128,7 +128,6 @@ def run_map(
     preset: str | None = None,
     engine: EngineName | None = None,
     track_model: str | None = None,
-    workers: int | None = None,
     on_done: Callable[[], object] | None = None,
 ) -> Table4Map:
     """Drive all six cases at every point of a grid, in parallel.
@@ -138,7 +137,6 @@ def run_map(
         preset: The engine's solver settings; PyBullet's `fast`, another engine's default if not given.
         engine: Engine; one that runs the track model if not given.
         track_model: Track model; the engine's default if not given.
-        workers: Largest number of processes at a time; as many as there are cores if not given.
         on_done: Called after each single climb; there are `climb_count(size)`.
 
     Raises:
@@ -152,7 +150,7 @@ def run_map(
     World(preset, engine=engine).close()  # Refuses a preset before there are processes.
     chosen: dict[str, Any] = {"preset": preset, "engine": engine, "track_model": track_model}
     setups = [setup for point in _points(grid) for setup in _setups(*point, chosen)]
-    results = run_parallel(climbs, setups, workers=workers, on_done=on_done)
+    results = run_parallel(climbs, setups, on_done=on_done)
     cases = len(TABLE_4)
     points = tuple(
         MapPoint(angle, x, stiffness, tuple(results[i * cases : (i + 1) * cases]))

@@ -31,7 +31,7 @@ from segtrack.experiments import (
 )
 from segtrack.geometry import GRAVITY
 from segtrack.report import SEGMENT_COLOURS, Outcome, label_axes, new_figure
-from segtrack.reproduce.okada_cases import TABLE_4, PublishedClimb, Table4, Table4Case, ending, run_table_4
+from segtrack.reproduce.okada_cases import TABLE_4, Table4, Table4Case, ending, run_table_4
 from segtrack.reproduce.registry import Session, runnable
 
 VEHICLE = "packbot"
@@ -304,16 +304,14 @@ _AROUND = math.radians(3.0)
 """Range around the closed form in which a slide is looked for [rad]."""
 
 
-def scene_count(published: Sequence[PublishedClimb] = TABLE_4, models: Sequence[Model] = MODELS) -> int:
+def scene_count(models: Sequence[Model] = MODELS) -> int:
     """Return how often `run_segments_vs_chain` calls its `on_done`."""
-    return len(models) * (2 + len(published))
+    return len(models) * (2 + len(TABLE_4))
 
 
 def run_segments_vs_chain(
     *,
-    published: Sequence[PublishedClimb] = TABLE_4,
     models: Sequence[Model] = MODELS,
-    workers: int | None = None,
     on_done: Callable[[], object] | None = None,
 ) -> SegmentsVsChain:
     """Let both models, or the chain alone, go through all scenes.
@@ -322,16 +320,14 @@ def run_segments_vs_chain(
     real-time factors can be compared; all the rest goes on in processes of their own.
 
     Args:
-        published: Lines of Table IV, all six by default.
         models: Models that run; `chain` is among them.
-        workers: Largest number of processes at a time; as many as there are cores if not given.
         on_done: Called after flat ground, after slope and hitch, and after each step, of each model.
     """
     flats = run_parallel(partial(drive_steadily, VEHICLE), models, workers=1, on_done=on_done)
-    others = run_parallel(_slopes_and_hitch, models, workers=workers, on_done=on_done)
+    others = run_parallel(_slopes_and_hitch, models, on_done=on_done)
     scenes: dict[Model, Scenes] = {}
     for model, flat, (hill, slide, pulls) in zip(models, flats, others, strict=True):
-        climbs = run_table_4(track_model=model, published=published, workers=workers, on_done=on_done)
+        climbs = run_table_4(track_model=model, on_done=on_done)
         scenes[model] = Scenes(flat, hill, slide, pulls, climbs)
     return compare(scenes)
 
@@ -445,7 +441,7 @@ def _label(axes: Axes, title: str, x: str, y: str, pad: float = 6.0) -> None:
 def run(session: Session) -> Outcome:
     """Drive all scenes with the models that run here."""
     models, notes = runnable({model: (None, model) for model in MODELS})
-    with session.counting("comparing", scene_count(models=models)) as done:
+    with session.counting("comparing", scene_count(models)) as done:
         result = run_segments_vs_chain(models=models, on_done=done)
     summary = result.summary()
     files = {"segments_vs_chain.json": summary, "segments_vs_chain.png": draw_segments_vs_chain(result)}

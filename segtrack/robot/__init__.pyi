@@ -1,5 +1,3 @@
-from .driver import LineDriver as LineDriver
-from .driver import PidController as PidController
 from .flipper import Flipper as Flipper
 from .joint import Joint as Joint
 from .joint import check_commanded as check_commanded

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segtrack.errors import InvalidValueError
 from segtrack.events import UNDECIDED, EventObserver, Found, ending_of
-from segtrack.experiments import Pool, Workers
+from segtrack.experiments import Workers
 from segtrack.study.design import Optimiser, planned_values, sensitivities
 from segtrack.study.file import StudyFile
 from segtrack.study.journal import Journal, provenance
@@ -72,7 +72,7 @@ def run_study(
     study: StudyFile,
     folder: Path,
     *,
-    pool: Pool | None = None,
+    pool: Workers | None = None,
     resume: bool = False,
     on_share: Callable[[float], object] = lambda share: None,
 ) -> StudyResult:
@@ -81,7 +81,7 @@ def run_study(
     Args:
         study: The study.
         folder: Folder of its journal.
-        pool: Pool that runs its runs; this process if not given.
+        pool: Workers that runs its runs; this process if not given.
         resume: True to go on from the journal's runs.
         on_share: Called with the share of the work that is done [-].
 
@@ -145,7 +145,7 @@ def _run_batch(
     values: NDArray[np.float64],
     first: int,
     journal: Journal,
-    pool: Pool,
+    pool: Workers,
     on_designs: Callable[[float], object],
 ) -> list[Found]:
     """Run designs that begin at an index, round by round."""
@@ -183,7 +183,7 @@ def _run_batch(
 
 
 def _run_round(
-    pool: Pool, jobs: Sequence[RunJob], journal: Journal, on_done: Callable[[int, Row], None]
+    pool: Workers, jobs: Sequence[RunJob], journal: Journal, on_done: Callable[[int, Row], None]
 ) -> None:
     """Run jobs; those that are left when a worker process is lost are begun again, in the end one by one."""
 

@@ -7,10 +7,10 @@ import pytest
 from drawn_belts import EXACT, belts, fractions, oval
 from hypothesis import given
 from hypothesis import strategies as st
+from stances import seam_error, stance_on_belt, stance_on_segments
 
 from segtrack.description import load_vehicle
 from segtrack.geometry import Arc, BeltPath, Pulley, normal_of, place_grousers, prism, wrap_belt, wrap_travel
-from segtrack.geometry.links import seam_error, stance_on_belt, stance_on_segments
 
 
 def started_at(path, first):

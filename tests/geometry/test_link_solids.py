@@ -7,6 +7,7 @@ import pytest
 from drawn_belts import bean, belts, convex_pulleys, oval
 from hypothesis import given
 from hypothesis import strategies as st
+from stances import stance_on_segments
 
 from segtrack.geometry import (
     Arc,
@@ -29,7 +30,6 @@ from segtrack.geometry import (
     segment_links,
     wrap_belt,
 )
-from segtrack.geometry.links import stance_on_segments
 
 
 @given(belts(), st.floats(-0.4, 0.4), st.floats(0.0, 0.03))

@@ -11,8 +11,9 @@ from scipy.stats import norm, wasserstein_distance
 from segtrack.errors import InvalidValueError
 from segtrack.logs.compare import Numerics, area_rows
 from segtrack.logs.compare.comparison import area
-from segtrack.logs.compare.errors import Error, Key, correlation_of, mean_interval, rigid_motion
+from segtrack.logs.compare.errors import Error, Key, rigid_motion
 from segtrack.logs.compare.uncertainty import input_of, numerics_of
+from segtrack.logs.statistics import correlation_of, mean_interval
 
 
 def autoregressive(factor, n, seed):

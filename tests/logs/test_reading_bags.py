@@ -242,4 +242,5 @@ def test_garbage_that_is_called_a_bag_is_refused(suffix, tmp_path):
     path.write_bytes(np.random.default_rng(1).bytes(5000))
     with pytest.raises(LogFileError) as error:
         read_log(path)
-    assert str(error.value).startswith(f"log{suffix}: has no messages: ")
+    said = "its database is damaged (file is not a database); try: sqlite3 log.db3 .recover | "
+    assert str(error.value).startswith(f"log{suffix}: {said if suffix == '.db3' else 'has no messages: '}")

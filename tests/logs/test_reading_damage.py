@@ -1,4 +1,9 @@
-"""Damaged bags: what is read of them is what the whole file has there, and no less than its bytes allow."""
+"""Damaged bags: what is read of them is what the whole file has there, and no less than its bytes allow.
+
+A damaged database is refused: SQLite's own program recovers what is left.
+"""
+
+import re
 
 import numpy as np
 import pytest
@@ -49,7 +54,7 @@ def places(path, data, kind):
     at = 0
     for topic, name, time, message in written:
         payload = bytes(serialize(message, name))
-        at = data.index(payload, 0 if kind == "db3" else at)
+        at = data.index(payload, at)
         found.append((topic, time, at, at + len(payload)))
     return found
 
@@ -123,3 +128,39 @@ def test_of_a_bag_with_bytes_overwritten_all_others_are_read(kind, wholes, tmp_p
         left = {(topic, time / 10**9) for topic, time, *_ in spans if topic != "/note"} - hit
         check(log, whole, hit)
         assert left <= received(log), f"{log.damage}, bytes {at} to {at + size} of {len(data)}"
+
+
+def refusal(path, data):
+    path.write_bytes(data)
+    with pytest.raises(LogFileError) as error:
+        read_log(path)
+    return str(error.value)
+
+
+def test_a_database_that_is_cut_names_the_program_that_recovers_it(tmp_path):
+    data = write_file(tmp_path, "db3", COUNT).read_bytes()
+    for cut in (100, *(len(data) * tenth // 10 for tenth in TENTHS)):
+        assert refusal(tmp_path / "my drive.db3", data[:cut]) == (
+            "my drive.db3: its database is damaged (database disk image is malformed); "
+            "try: sqlite3 'my drive.db3' .recover | sqlite3 recovered.db3"
+        )
+
+
+def test_what_is_read_of_a_database_with_bytes_overwritten_is_all_or_nothing(tmp_path):
+    """A page that SQLite finds damaged is refused; bytes of a message cannot be told from others."""
+    path = write_file(tmp_path, "db3", COUNT)
+    data, whole, refused = path.read_bytes(), read_log(path), 0
+    for page in range(0, len(data), 4096):
+        path.write_bytes(data[:page] + b"\xff" * 40 + data[page + 40 :])
+        try:
+            log = read_log(path)
+        except LogFileError as error:
+            assert re.fullmatch(
+                r"log.db3: its database is damaged \(.+\); "
+                r"try: sqlite3 log.db3 .recover \| sqlite3 recovered.db3",
+                str(error),
+            )
+            refused += 1
+        else:
+            assert received(log) == received(whole)
+    assert refused > 0

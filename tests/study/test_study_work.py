@@ -17,7 +17,7 @@ from rich.console import Console
 import segtrack
 from segtrack.description import find_vehicle
 from segtrack.errors import DivergedError, InvalidValueError, StudyFileError
-from segtrack.experiments import RayWorkers, Workers
+from segtrack.experiments import Workers
 from segtrack.report import draw_study, study_tables
 from segtrack.study import load_study_file, provenance, read_runs, run_row, run_study, runs, write_runs
 from segtrack.study.runs import COLUMNS, vehicle_of
@@ -220,7 +220,7 @@ class Refusing(Formula):
 
 def test_a_study_that_could_not_simulate_some_of_its_vehicles_ends_well(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr("segtrack.cli.study.workers", lambda *given: nullcontext(Refusing()))
+    monkeypatch.setattr("segtrack.experiments.parallel.Workers", lambda *given: nullcontext(Refusing()))
     (tmp_path / "study.yaml").write_text(STUDY)
     done = run("study", "study.yaml", "--json", folder=tmp_path)
     assert done.exit_code == 0
@@ -457,32 +457,3 @@ def test_runs_of_a_study_are_equal_to_the_bit_again_on_all_cores_and_after_a_kil
     assert seen["row 2"]["outcome"] == rows[2]["outcome"] and seen["row 0"]["outcome"] == rows[0]["outcome"]
     assert seen["row 0"]["time"] <= seen["row 2"]["time"]
     assert (tmp_path / "two" / "rows-2-0.png").exists() and (tmp_path / "rows.gif").exists()
-
-
-@pytest.fixture
-def two_ray_workers():
-    ray = pytest.importorskip("ray")
-    ray.init(
-        address="local",
-        num_cpus=2,
-        include_dashboard=False,
-        log_to_driver=False,
-        object_store_memory=100_000_000,
-    )
-    yield
-    ray.shutdown()
-
-
-@pytest.mark.slow
-def test_a_study_on_rays_machines_has_the_rows_of_processes_to_the_byte(two_ray_workers, tmp_path):
-    """And a worker of Ray that is lost ends in the same error as one of them."""
-    pytest.importorskip("pyarrow")
-    study = study_of(BRIEF, tmp_path)
-    with Workers(2) as pool:
-        result = run_study(study, tmp_path / "processes", pool=pool)
-    whole = write_runs(tmp_path / "processes.parquet", study.parameters, result.rows, result.head)
-    done = run("study", "study.yaml", "--out", "ray", "--ray", folder=tmp_path)
-    assert done.exit_code == 0, done.stderr
-    assert (tmp_path / "ray" / "runs.parquet").read_bytes() == whole.read_bytes()
-    with pytest.raises(BrokenProcessPool):
-        RayWorkers().run(os._exit, [1, 2])

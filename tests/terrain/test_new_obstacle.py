@@ -12,8 +12,8 @@ from segtrack import terrain
 from segtrack.courses import build_ground, file, pieces
 from segtrack.errors import InvalidValueError, KeywordError
 from segtrack.ground import pack_ground
-from segtrack.terrain import Prism
-from segtrack.terrain.checks import Length, Rise, Slope
+from segtrack.terrain import Length, Prism
+from segtrack.terrain.checks import Rise, Slope
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,6 @@ from segtrack.cli.output import (
     say_written,
     words,
 )
-from segtrack.cli.workers import OverRay, workers
 from segtrack.errors import InvalidValueError, Phrase
 
 EXAMPLE_CLIMBS, EXAMPLE_TURNS = "okada", "maxxii"
@@ -140,7 +139,6 @@ Resume = Annotated[bool, typer.Option("--resume", help="Go on with the fit in th
 def fit(
     file: Annotated[str, typer.Argument(help="Fit file, or the name of a bundled one: maxxii.")],
     jobs: Jobs = None,
-    over_ray: OverRay = False,
     resume: Resume = False,
     track_model: Annotated[
         list[str] | None,
@@ -157,6 +155,7 @@ def fit(
     A fit file names logs with their mappings, what is compared, what is fitted, and what is held out. Ctrl-C
     keeps the best so far; --resume goes on from there to the same end.
     """
+    from segtrack.experiments import Workers
     from segtrack.logs.fit import FILE as STATE
     from segtrack.logs.fit import find_fit, load_study
     from segtrack.report.logs import fit_outcome, models_outcome
@@ -166,7 +165,7 @@ def fit(
     for note in studies[0].notes:
         words().print(note, markup=False, highlight=False)
     folder, fits = results_folder(out, f"fit-{path.stem}"), dict[str, Any]()
-    with workers(jobs, over_ray) as pool, progress("fitting", float(len(studies))) as advance:
+    with Workers(jobs) as pool, progress("fitting", float(len(studies))) as advance:
         for k, study in enumerate(studies):
             own = folder / study.track_model if len(studies) > 1 else folder
             begun = resume and (k == 0 or (own / STATE).is_file())  # Ctrl-C may have come before a later one.

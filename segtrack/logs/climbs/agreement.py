@@ -14,9 +14,9 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.stats import binomtest, chi2
 
 from segtrack.logs.climbs.table import Outcome
+from segtrack.logs.statistics import CONFIDENCE
 
 Predicted = Literal["climbed", "failed", "undecided"]
-CONFIDENCE = 0.95
 OUTCOMES: tuple[Outcome, ...] = ("climbed", "failed")
 PREDICTIONS: tuple[Predicted, ...] = ("climbed", "failed", "undecided")
 

@@ -13,7 +13,8 @@ from scipy.stats import binom, chi2, theilslopes
 
 from segtrack.errors import ClockError, Phrase
 from segtrack.geometry import rpy_of, rpys_of
-from segtrack.logs.clocks.estimates import NORMAL_QUANTILE, Estimate, raise_variances, sandwich
+from segtrack.logs.clocks.estimates import Estimate
+from segtrack.logs.statistics import NORMAL_QUANTILE, raise_variances, sandwich
 from segtrack.robot import Signal
 
 Array = NDArray[np.float64]

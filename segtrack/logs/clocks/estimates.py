@@ -1,4 +1,4 @@
-"""Estimates with intervals, covariances of correlated residuals, and the noise of both sources of a fit."""
+"""Estimates with intervals, and the noise of both sources of a fit."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from scipy.linalg import LinAlgError, cholesky_banded
 from scipy.linalg.lapack import dtbtrs
 from scipy.optimize import brentq, minimize_scalar
 
+from segtrack.logs.statistics import NORMAL_QUANTILE
+
 Array = NDArray[np.float64]
-NORMAL_QUANTILE = 1.959964
-"""Quantile of the normal distribution for an interval of 95 %."""
 
 
 @dataclass(frozen=True)
@@ -66,45 +66,6 @@ class Estimate:
     def record(self) -> dict[str, Any]:
         """Return a JSON-serialisable dict."""
         return {"value": self.value, "low": self.low, "high": self.high}
-
-
-def sandwich(jacobian: Array, residual: Array, inverse: Array) -> Array:
-    """Covariance of least-squares estimates whose residuals are correlated over time (p, p).
-
-    Newey and West's (1987), with the lags weighted by Bartlett's kernel, as many as Andrews (1991, his
-    equations 5.3 and 6.4) finds best for autoregressive scores.
-
-    Args:
-        jacobian: Derivatives of k residuals at each of n times, in their order (n, k, p).
-        residual: Residuals (n, k).
-        inverse: Inverse of the information matrix of the estimates (p, p).
-    """
-    scores = np.einsum("nkp,nk->np", jacobian, residual)
-    count = len(scores)
-    total = scores.T @ scores
-    for lag in range(1, _lags(scores) + 1):
-        both = scores[lag:].T @ scores[:-lag]
-        total += (1 - lag / (_lags(scores) + 1)) * (both + both.T)
-    return inverse @ total @ inverse.T * count / max(count - inverse.shape[0], 1)
-
-
-def raise_variances(model: Array, robust: Array) -> Array:
-    """Return the model's covariance, each variance raised to the robust one's where that is larger (p, p)."""
-    raised = np.sqrt(np.maximum(np.diag(robust) / np.diag(model), 1.0))
-    return model * np.outer(raised, raised)
-
-
-def _lags(scores: Array) -> int:
-    """Number of lags to weigh, from the autoregression of each column (n, p)."""
-    count = len(scores)
-    power = np.sum(scores[:-1] ** 2, axis=0)
-    slopes = np.sum(scores[1:] * scores[:-1], axis=0) / np.where(power > 0, power, 1.0)
-    slopes = np.clip(slopes, -0.97, 0.97)
-    variances = np.var(scores, axis=0) * (1 - slopes**2)
-    weights = variances**2 / (1 - slopes) ** 4
-    top = np.sum(4 * slopes**2 * variances**2 / ((1 - slopes) ** 6 * (1 + slopes) ** 2))
-    alpha = top / np.sum(weights) if np.sum(weights) > 0 else 0.0
-    return min(math.ceil(1.1447 * (alpha * count) ** (1 / 3)), count // 4)
 
 
 _FARTHEST = 7.0

@@ -28,8 +28,6 @@ from segtrack.logs.clocks.estimates import (
     Estimate,
     NoiseLikelihood,
     NoiseModel,
-    raise_variances,
-    sandwich,
     whiten,
 )
 from segtrack.logs.clocks.overlay import (
@@ -40,6 +38,7 @@ from segtrack.logs.clocks.overlay import (
     ParameterLayout,
 )
 from segtrack.logs.clocks.views import View
+from segtrack.logs.statistics import raise_variances, sandwich
 
 Array = NDArray[np.float64]
 _OUTLIER = 6.0

@@ -18,9 +18,7 @@ from segtrack.logs.compare.errors import (
     Errors,
     ErrorSetting,
     Key,
-    correlation_of,
     errors_of,
-    mean_interval,
     shared_courses,
 )
 from segtrack.logs.compare.phases import CLIMB_PHASES
@@ -42,6 +40,7 @@ from segtrack.logs.compare.uncertainty import (
     numerics_of,
     verdict_of,
 )
+from segtrack.logs.statistics import correlation_of, mean_interval
 from segtrack.robot import Motion
 
 LABELS = {

@@ -10,10 +10,11 @@ import numpy as np
 from scipy.stats import wasserstein_distance
 
 from segtrack.errors import InvalidValueError
-from segtrack.logs.compare.errors import CONFIDENCE, REPLICATES, Error
+from segtrack.logs.compare.errors import Error
 from segtrack.logs.compare.phases import Phases
 from segtrack.logs.compare.sampling import SampledMotion
 from segtrack.logs.compare.uncertainty import COVERAGE, DataUncertainty, Uncertainty
+from segtrack.logs.statistics import REPLICATES, percentile_interval
 
 Run = Literal["commanded", "measured"]
 """Belt and flipper motion of the log that drove a simulation."""
@@ -279,8 +280,7 @@ def area(simulated: Sequence[float], logged: Sequence[float]) -> tuple[float, tu
     drawn = np.random.default_rng(_AREA_SEED).integers(0, len(s), (REPLICATES, len(s)))
     # Of as many samples each, so that the distance is the mean one of those in order.
     areas = abs(np.sort(s[drawn], axis=1) - np.sort(d[drawn], axis=1)).mean(axis=1)
-    low, high = np.percentile(areas, [50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE)])
-    return float(wasserstein_distance(s, d)), (float(low), float(high))
+    return float(wasserstein_distance(s, d)), percentile_interval(areas)
 
 
 def _area_rows(repeats: Sequence[Comparison]) -> Iterator[AreaRow]:

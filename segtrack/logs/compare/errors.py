@@ -1,4 +1,4 @@
-"""Errors of a simulated motion, phase by phase, with paths aligned, and statistics of their series."""
+"""Errors of a simulated motion, phase by phase, with paths aligned."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from segtrack.errors import UnknownNameError
 from segtrack.logs.compare.responses import Responses, TimeCourse, shared_numbers
 from segtrack.logs.compare.sampling import SampledMotion
-from segtrack.logs.noise import autocovariances, effective_samples
 
 Array = NDArray[np.float64]
 Alignment = Literal["event", "start", "se3", "none"]
@@ -178,77 +177,3 @@ def shared_courses(
 def _numbers(simulated: Responses, logged: Responses) -> Iterator[tuple[Key, Error]]:
     for (quantity, phase), (mine, theirs) in shared_numbers(simulated, logged).items():
         yield Key(quantity, phase, "number"), Error(mine.unit, np.array([[mine.value - theirs.value]]))
-
-
-CONFIDENCE = 0.95
-REPLICATES = 1000
-MAX_BLOCKS = 1000
-"""Largest number of blocks; longer series have longer blocks than they need."""
-_BOOTSTRAP_SEED = 20090
-
-
-class Correlation(NamedTuple):
-    """Autocorrelation of a series: bootstrap block length and effective sample size.
-
-    Attributes:
-        block_length: Length of blocks for a bootstrap of its mean [samples].
-        independent: So many independent samples would tell as much of its mean.
-    """
-
-    block_length: int
-    independent: float
-
-
-def correlation_of(values: Array) -> Correlation:
-    """Autocorrelation of a series (n,): bootstrap block length and effective sample size.
-
-    The block length is that of Politis and White 2004 for the circular block bootstrap, as corrected by
-    Patton, Politis and White 2009: b = (2 G^2 / D)^(1/3) n^(1/3), where G sums flat-top weight x |lag| x
-    autocovariance, D is 4/3 of the squared spectrum at 0, and lags reach to twice that after which
-    autocorrelations are insignificant. The independent samples are `effective_samples`.
-    """
-    n = len(values)
-    spread = values - values.mean()
-    variance = float(spread @ spread) / n if n else 0.0
-    if n < 8 or variance <= 1e-24 * float(np.max(abs(values))) ** 2:
-        return Correlation(1, float(n))
-    longest = max(5, math.ceil(math.sqrt(math.log10(n))))
-    lags = min(math.ceil(math.sqrt(n)) + longest, n - 1)
-    covariances = autocovariances(spread)[: lags + 1]
-    insignificant = abs(covariances[1:] / variance) < 2.0 * math.sqrt(math.log10(n) / n)
-    last = _first_run(insignificant, longest)
-    reach = min(2 * max(last, 1), lags)
-    at = np.arange(1, reach + 1)
-    weights = np.minimum(1.0, 2.0 * (1.0 - at / reach))
-    weighted = weights * covariances[1 : reach + 1]
-    spectrum = variance + 2.0 * float(weighted.sum())
-    if spectrum <= 0.0:
-        return Correlation(1, float(n))
-    g = 2.0 * float((at * weighted).sum())
-    length = (2.0 * g * g / (4.0 / 3.0 * spectrum * spectrum)) ** (1.0 / 3.0) * n ** (1.0 / 3.0)
-    most = math.ceil(min(3.0 * math.sqrt(n), n / 3.0))
-    return Correlation(min(max(round(length), 1), most), effective_samples(spread, centred=True))
-
-
-def mean_interval(values: Array) -> tuple[float, float]:
-    """Interval of `CONFIDENCE` for the mean of a series (n,), by blocks drawn from it.
-
-    Circular block bootstrap (Politis and Romano 1992): the series' end meets its beginning. Percentiles of
-    `REPLICATES`, always the same draws.
-    """
-    n = len(values)
-    length = max(correlation_of(values).block_length, math.ceil(n / MAX_BLOCKS))
-    blocks = math.ceil(n / length)
-    rest = n - (blocks - 1) * length
-    sums = np.concatenate([[0.0], np.cumsum(np.concatenate([values, values[:length]]))])
-    starts = np.random.default_rng(_BOOTSTRAP_SEED).integers(0, n, (REPLICATES, blocks))
-    totals = (sums[starts[:, :-1] + length] - sums[starts[:, :-1]]).sum(axis=1)
-    totals += sums[starts[:, -1] + rest] - sums[starts[:, -1]]
-    low, high = np.percentile(totals / n, [50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE)])
-    return float(low), float(high)
-
-
-def _first_run(flags: NDArray[np.bool_], length: int) -> int:
-    """Number of flags before the first run of so many set ones; all if there is none."""
-    runs = np.convolve(flags, np.ones(length, dtype=int), mode="valid") == length
-    return int(np.argmax(runs)) if runs.any() else len(flags)

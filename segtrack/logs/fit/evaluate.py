@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
-from segtrack.experiments import Pool
+from segtrack.experiments import Workers
 from segtrack.logs.fit.cases import Case, residuals_of
 from segtrack.logs.fit.loss import Loss, corners_of, roots_of, weights_of
 from segtrack.logs.fit.store import Store
@@ -43,7 +43,7 @@ class Evaluator:
         vehicle: VehicleDescription,
         cases: Sequence[Case],
         unknowns: Sequence[Unknown],
-        pool: Pool,
+        pool: Workers,
         store: Store,
         loss: Loss = "squares",
     ) -> None:

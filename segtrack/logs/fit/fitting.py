@@ -19,7 +19,7 @@ from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.experiments import Workers
 from segtrack.logs.fit.cases import Case, MotionCase, residuals_of, score_of
 from segtrack.logs.fit.estimates import combinations_of, estimates_of
-from segtrack.logs.fit.evaluate import Evaluator, Pool
+from segtrack.logs.fit.evaluate import Evaluator
 from segtrack.logs.fit.loss import LOSSES, Loss, influences_of, slopes_of
 from segtrack.logs.fit.profiles import PLACES, Profile, profile
 from segtrack.logs.fit.result import Fit, FittedCase
@@ -46,7 +46,7 @@ def fit(
     *,
     seed: int = 1,
     loss: Loss = "huber",
-    pool: Pool | None = None,
+    pool: Workers | None = None,
     folder: Path | None = None,
     resume: bool = False,
     problem: Mapping[str, Any] | None = None,

@@ -23,7 +23,7 @@ from scipy.stats import norm
 
 from segtrack.logs.fit.estimates import ParameterEstimate
 from segtrack.logs.fit.result import Fit
-from segtrack.logs.fit.uncertainty import CONFIDENCE
+from segtrack.logs.statistics import CONFIDENCE
 
 
 @dataclass(frozen=True)

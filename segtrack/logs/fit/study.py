@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from segtrack.description import VehicleDescription, find_description, find_vehicle, load_vehicle
 from segtrack.engine import resolve
 from segtrack.errors import InvalidValueError, Phrase
+from segtrack.experiments import Workers
 from segtrack.logs.fit.cases import Case, LogFiles, MotionCase
-from segtrack.logs.fit.evaluate import Pool
 from segtrack.logs.fit.file import FitFile, LogSpec, load_fit_file
 from segtrack.logs.fit.fitting import fit
 from segtrack.logs.fit.result import Fit
@@ -70,7 +70,7 @@ class Study:
     def run(
         self,
         *,
-        pool: Pool | None = None,
+        pool: Workers | None = None,
         folder: Path | None = None,
         resume: bool = False,
         on_share: Callable[[float], object] = lambda share: None,

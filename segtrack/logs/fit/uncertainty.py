@@ -33,10 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from segtrack.logs.noise import effective_samples, memory
+from segtrack.logs.statistics import CONFIDENCE, effective_samples, score_covariances
 
 Array = NDArray[np.float64]
-CONFIDENCE = 0.95
 _RANK = 1e-6
 """Eigenvalues below this share of the largest are none."""
 _QUIET = 0.1
@@ -142,24 +141,9 @@ class _Contributions:
 
 
 def _contributions(residuals: Array, sensitivities: Array) -> _Contributions:
-    n = len(residuals)
-    there = (residuals != 0).astype(float)
-    whole = np.zeros((sensitivities.shape[2],) * 2)
-    white = whole
-    for lag in range(int(_memories(residuals).max())):
-        early, late = slice(0, n - lag), slice(lag, n)
-        pairs = there[late].T @ there[early]
-        covariance = residuals[late].T @ residuals[early] / np.maximum(pairs, 1.0) * (1 - lag / n)
-        if lag == 0:
-            covariance += _QUIET**2 * np.eye(len(covariance))
-        towards = np.einsum("nki,kl->nli", sensitivities[late], covariance)
-        part = np.einsum("nli,nlj->ij", towards, sensitivities[early])
-        if lag == 0:
-            white = whole = part
-        else:
-            whole = whole + part + part.T
     score = np.einsum("nki,nk->i", sensitivities, residuals)
-    return _Contributions(score, white, _positive(whole, white), effective_number(residuals))
+    covariances = score_covariances(residuals, sensitivities, _QUIET**2)
+    return _Contributions(score, *covariances, effective_number(residuals))
 
 
 def effective_number(residuals: Array) -> float:
@@ -169,11 +153,6 @@ def effective_number(residuals: Array) -> float:
     """
     numbers = [effective_samples(column, _QUIET**2) for column in residuals.T]
     return float(np.average(numbers, weights=(residuals**2 + _QUIET**2).sum(axis=0)))
-
-
-def _memories(residuals: Array) -> NDArray[np.int_]:
-    """First lag at which each column is correlated with itself by no more than chance (k,)."""
-    return np.array([memory(column, _QUIET**2) for column in residuals.T])
 
 
 def _disagreement(parts: Sequence[_Contributions], curvature: Array) -> tuple[float, int]:
@@ -191,9 +170,3 @@ def _disagreement(parts: Sequence[_Contributions], curvature: Array) -> tuple[fl
         ranks += int(kept.sum())
     freedom = ranks - len(curvature)
     return (max(1.0, (total / freedom) ** 0.5), freedom) if freedom > 0 else (1.0, 0)
-
-
-def _positive(whole: Array, white: Array) -> Array:
-    """A covariance of residuals that is no less than that of white ones, in no direction."""
-    values, vectors = np.linalg.eigh(whole - white)
-    return white + (vectors * np.maximum(values, 0.0)) @ vectors.T

@@ -93,7 +93,7 @@ def read_bag(path: Path) -> Log:
     the messages' headers.
 
     Raises:
-        LogFileError: No message of the bag can be read.
+        LogFileError: No message of the bag can be read, or a database is damaged.
         OSError: A file cannot be read.
     """
     is_folder = path.is_dir()
@@ -156,5 +156,5 @@ def _read_bag_file(path: Path, data: memoryview, content: BagFileContent) -> str
     elif kind == "ros1 bag":
         read_ros1(data, content)
     else:
-        read_sqlite(path, data, content)
+        read_sqlite(path, content)
     return kind

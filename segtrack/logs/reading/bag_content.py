@@ -240,7 +240,6 @@ class BagFileContent:
         numbers: Sequence[int],
         times: Sequence[int],
         messages: Sequence[bytes | memoryview],
-        places: Sequence[int] | None = None,
     ) -> None:
         """Take messages.
 
@@ -251,7 +250,6 @@ class BagFileContent:
             numbers: Numbers of their connections.
             times: Receive times [ns].
             messages: Bytes of each.
-            places: Order in the file, from any start; the order in which they are taken if not given.
         """
         if not numbers:
             return
@@ -260,7 +258,7 @@ class BagFileContent:
         received, owners = _nanoseconds(times), np.array(numbers)
         sizes = np.fromiter(map(len, messages), np.int64, len(messages))
         first = self._bag.count
-        orders = np.arange(first, first + len(messages)) if places is None else np.array(places)
+        orders = np.arange(first, first + len(messages))
         for number in np.unique(owners).tolist():
             own = np.flatnonzero(owners == number)
             waiting = self._pending.setdefault(number, _Pending())

@@ -70,7 +70,7 @@ def _read_file(path: Path, content: mmap.mmap) -> Log:
         problem = "is of MATLAB's version 7.3, which is not read: save it as save('log.mat', '-v7')"
         raise LogFileError(path.name, problem)
     if head.startswith(_MAT) or kind == ".mat":
-        return read_mat(path, content[:])
+        return read_mat(path)
     if kind in _BAGS:  # Its first bytes are damaged.
         return _read_bag(path)
     if head.startswith(b"\x80") and head[1] in range(2, 6):

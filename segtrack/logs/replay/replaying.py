@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -68,13 +68,12 @@ class Replay:
         return self.scene.terrain.obstacle
 
 
-def replay(motion: Motion, settings: ReplaySettings, observer: Observer | None = None) -> Replay:
+def replay(motion: Motion, settings: ReplaySettings) -> Replay:
     """Drive a log's vehicle again, by its commands and by its measured belts, as far as it has them.
 
     Args:
         motion: The log.
         settings: Settings of the replay.
-        observer: Called with the time on the log's clock after each sample of each simulation [s].
 
     Raises:
         SegtrackError: The log and the settings do not go together, see `align`.
@@ -89,7 +88,7 @@ def replay(motion: Motion, settings: ReplaySettings, observer: Observer | None =
         if not has_belts(motion, source):
             continue
         try:
-            found[source] = simulate(log, settings, scene, source, observer)
+            found[source] = simulate(log, settings, scene, source)
         except ReplayDivergedError as error:
             found[source], diverged[source] = error.motion, str(error)
     return Replay(settings, scene, log, found.get("commanded"), found.get("measured"), diverged)
@@ -100,7 +99,6 @@ def replay_log(
     settings: ReplaySettings,
     *,
     belts: BeltSource = "measured",
-    observer: Observer | None = None,
 ) -> Motion:
     """Drive a log's vehicle again.
 
@@ -109,7 +107,6 @@ def replay_log(
         settings: Settings of the replay.
         belts: `commanded`: the vehicle's own drives follow the commands; `measured`: belts and flippers move
             as they were measured.
-        observer: See `replay`.
 
     Returns:
         The simulated motion: the quantities of a log, in the terrain's frame, on the log's clock.
@@ -128,7 +125,7 @@ def replay_log(
         raise LogFileError(
             log.motion.name, f"has no {belts} belts: it takes {' and '.join(belt_keys(belts))}"
         )
-    return simulate(log, settings, scene, belts, observer)
+    return simulate(log, settings, scene, belts)
 
 
 SOURCE = "simulation"
@@ -190,9 +187,6 @@ def _tracks_of(side: str, tracks: list[Track]) -> list[Track]:
     return [track for track in tracks if track.side == "center"] or tracks
 
 
-Observer = Callable[[float], object]
-
-
 class ReplayDivergedError(DivergedError):
     """A replay that left what is physically possible; carries what there is so far."""
 
@@ -207,7 +201,6 @@ def simulate(
     settings: ReplaySettings,
     scene: ReplayScene,
     source: BeltSource,
-    observer: Observer | None = None,
 ) -> Motion:
     """Drive as a log says.
 
@@ -221,7 +214,6 @@ def simulate(
         scene: Vehicle, terrain and engine of the settings.
         source: `commanded`: the vehicle's own drives follow the commands; `measured`: belts and flippers move
             as they were measured.
-        observer: Called with the time on the log's clock after each sample [s].
 
     Returns:
         The simulated motion on the log's clock, sampled evenly.
@@ -255,8 +247,6 @@ def simulate(
                     robot.set_flippers(**told)
                 if first % every == 0:
                     recorder.sample(log.begin + first * step, told)
-                    if observer is not None:
-                        observer(log.begin + first * step)
                 world.run((last - first) * step)
             recorder.sample(log.begin + plan.steps[-1] * step, told)
         except DivergedError as error:

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
+from segtrack.logs.statistics import percentile_interval
 from segtrack.logs.steady.table import Array, SteadyTable
 
-CONFIDENCE = 0.95
 RESAMPLES = 2000
 """Number of resamplings of the rows, for intervals."""
+_SEED = 1
 RADII: Mapping[str, tuple[float, float]] = {
     "nearly on the spot": (0.0, 0.25),
     "belts against each other": (0.25, 0.5),
@@ -113,7 +114,7 @@ class SteadyComparison:
 
 
 def compare_turns(
-    measured: SteadyTable, simulated: SteadyTable, vehicle: VehicleDescription, seed: int = 1
+    measured: SteadyTable, simulated: SteadyTable, vehicle: VehicleDescription
 ) -> SteadyComparison:
     """Compare a table with the same turns simulated.
 
@@ -121,7 +122,6 @@ def compare_turns(
         measured: Logged turns.
         simulated: Turns that `simulate_table` returns.
         vehicle: Vehicle that drove, for its gauge.
-        seed: Seed of the resampling.
 
     Raises:
         InvalidValueError: The tables are not of the same turns.
@@ -129,7 +129,7 @@ def compare_turns(
     if measured.belts.shape != simulated.belts.shape or (measured.belts != simulated.belts).any():
         raise InvalidValueError("simulated turns", "those of the measured belts", Phrase("others"))
     gauge = vehicle.require_track_offsets().gauge
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(_SEED)
     groups = tuple(
         _group(name, rows, measured, simulated, gauge, generator)
         for name, rows in _classes(measured)
@@ -180,6 +180,4 @@ def spread_of(values: Array, generator: np.random.Generator) -> Spread:
     """Quartiles of values (n,), and the interval of their median by resampling."""
     low, median, high = np.percentile(values, [25, 50, 75]).tolist()
     chosen = generator.integers(0, len(values), (RESAMPLES, len(values)))
-    tails = 50 * (1 - CONFIDENCE)
-    ends = np.percentile(np.median(values[chosen], axis=1), [tails, 100 - tails]).tolist()
-    return Spread(low, median, high, (ends[0], ends[1]))
+    return Spread(low, median, high, percentile_interval(np.median(values[chosen], axis=1)))

@@ -215,7 +215,6 @@ def simulate_table(
     vehicle: VehicleDescription,
     table: SteadyTable,
     track_model: str,
-    engine: EngineName | None = None,
     workers: int | None = None,
     on_part: Callable[[], object] = lambda: None,
 ) -> SteadyTable:
@@ -225,12 +224,11 @@ def simulate_table(
         vehicle: Vehicle that drives.
         table: Whose belt speeds it gets.
         track_model: See `simulate_turns`.
-        engine: See `simulate_turns`.
         workers: Processes; as many as there are cores if not given.
         on_part: Called after each of `part_count`.
     """
     parts = np.array_split(table.belts, part_count(table))
-    simulate = partial(simulate_turns, vehicle, track_model=track_model, engine=engine)
+    simulate = partial(simulate_turns, vehicle, track_model=track_model)
     found = np.concatenate(run_parallel(simulate, parts, workers=workers, on_done=on_part))
     responses = {key: found[:, i].copy() for i, key in enumerate(RESPONSES)}
     return SteadyTable(f"{table.name}, {track_model}", table.belts, responses)

@@ -1,0 +1,2 @@
+from .log import Channel as Channel
+from .log import Log as Log
