@@ -119,4 +119,3 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", shorten_types)
     app.connect("autodoc-skip-member", skip_member)
     app.connect("autodoc-process-signature", show_fields)
-
