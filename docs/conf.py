@@ -17,8 +17,6 @@ numpy.typing.NDArray = type("NDArray", (), {"__class_getitem__": classmethod(lam
 import segtrack  # noqa: E402
 
 ROOT = Path(__file__).parent.parent
-MANUAL = Path(__file__).parent / "manual"
-"""Generated at each build: the READMEs of folders as pages."""
 
 project = "segtrack"
 author = "The segtrack developers"
@@ -46,78 +44,24 @@ napoleon_use_ivar = True
 suppress_warnings = ["myst.header"]
 nitpicky = False
 
-READMES = {
-    "segtrack/description": "vehicle-file",
-    "segtrack/terrain": "terrain",
-    "segtrack/courses": "courses",
-    "segtrack/native": "native",
-    "segtrack/batch": "batch",
-    "segtrack/bullet": "pybullet",
-    "segtrack/chain": "chain",
-    "segtrack/rendering": "rendering",
-    "segtrack/experiments": "experiments",
-    "segtrack/recording": "recording",
-    "segtrack/scoring": "scoring",
-    "segtrack/station": "station",
-    "segtrack/logs": "logs",
-    "envs": "environments",
-    "demos": "demos",
-} | {
-    str(path.parent.relative_to(ROOT)): "-".join(path.parent.relative_to(ROOT / "segtrack").parts)
-    for path in sorted((ROOT / "segtrack").glob("*/*/README.md"))
-}
-"""Page of the manual by the folder whose README it is."""
-_LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+_LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#]+)[^)\s]*\)")
 
 
-def _retarget(text: str, folder: Path, page_folder: Path) -> str:
-    """Point the links of a README at pages of the site, files in the repository and pictures."""
+def name_repository_files(app: Any, page: str, source: list[str]) -> None:
+    """Name files of the repository that are no pages of the site, where a page links to them."""
+    folder = (Path(__file__).parent / page).parent
 
     def link(match: re.Match[str]) -> str:
-        picture, label, target = match.groups()
-        path, hash_, anchor = target.partition("#")
-        if target.startswith(("http", "#", "mailto:")):
+        label, target = match.groups()
+        file = (folder / target).resolve()
+        if target.startswith(("http", "mailto:")) or not file.exists() or file.is_relative_to(ROOT / "docs"):
             return match.group(0)
-        file = (folder / path).resolve()
-        if not file.exists():
-            return match.group(0)  # Code that looks like a link, or a mistake, which Sphinx names.
-        if picture:
-            return f"![{label}]({_relative(file, page_folder)})"
         name = str((file.parent if file.name == "README.md" else file).relative_to(ROOT))
-        if name in READMES:
-            return f"[{label}]({_relative(MANUAL / READMES[name], page_folder)}.md{hash_}{anchor})"
-        if file.is_relative_to(ROOT / "docs"):
-            return f"[{label}]({_relative(file, page_folder)}{hash_}{anchor})"
         if name == ".":
-            return f"[{label}]({_relative(ROOT / 'docs' / 'index.md', page_folder)})"
-        return f"{label} (`{name}`)" if name not in label else label
+            return f"[{label}]({Path(*['..'] * page.count('/'), 'index.md')})"
+        return label if name in label else f"{label} (`{name}`)"
 
-    return _LINK.sub(link, text)
-
-
-def _relative(file: Path, folder: Path) -> str:
-    return str(Path(*[".."] * len(folder.relative_to(ROOT).parts), file.relative_to(ROOT)))
-
-
-def write_manual() -> None:
-    """Write a page for each README, where its text has changed."""
-    MANUAL.mkdir(exist_ok=True)
-    pages = []
-    for folder, name in READMES.items():
-        readme = ROOT / folder / "README.md"
-        if not readme.is_file():
-            continue
-        text = _retarget(readme.read_text(encoding="utf-8"), readme.parent, MANUAL)
-        page = MANUAL / f"{name}.md"
-        if not page.is_file() or page.read_text(encoding="utf-8") != text:
-            page.write_text(text, encoding="utf-8")
-        pages.append(name)
-    top = [name for name in pages if "-" not in name or name in ("vehicle-file",)]
-    rest = [name for name in pages if name not in top]
-    contents = "\n".join(["# Manuals", "", "```{toctree}", ":maxdepth: 1", "", *top, *rest, "```", ""])
-    index = MANUAL / "index.md"
-    if not index.is_file() or index.read_text(encoding="utf-8") != contents:
-        index.write_text(contents, encoding="utf-8")
+    source[0] = _LINK.sub(link, source[0])
 
 
 def read_tables(app: Any, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
@@ -167,21 +111,11 @@ def show_fields(app: Any, what: str, name: str, obj: Any, *rest: Any) -> tuple[s
     return str(signature.replace(parameters=shown, return_annotation=signature.empty)), None
 
 
-def link_manuals(app: Any, page: str, source: list[str]) -> None:
-    """Point links to READMEs, which readers of the repository follow, at their pages of the manual."""
-    if not page.startswith("manual/"):
-        folder = (Path(__file__).parent / page).parent
-        source[0] = _retarget(source[0], folder, folder)
-
-
 def setup(app: Any) -> None:
     """Connect what this site adds to Sphinx."""
-    app.connect("source-read", link_manuals)
+    app.connect("source-read", name_repository_files)
     app.connect("autodoc-process-docstring", introduce_package)
     app.connect("autodoc-process-docstring", read_tables)
     app.connect("autodoc-process-docstring", shorten_types)
     app.connect("autodoc-skip-member", skip_member)
     app.connect("autodoc-process-signature", show_fields)
-
-
-write_manual()

@@ -145,13 +145,14 @@ DEMOS = sorted(path.stem for path in (ROOT / "demos").glob("[a-z]*.py"))
 
 
 def test_gallery_shows_every_demo_by_the_command_that_made_its_picture() -> None:
-    rows = re.findall(r"^\| !\[.*", (ROOT / "demos" / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    command = r"`python -m segtrack\.demos\.(\w+) --headless --picture demos/(pictures/\1\.png)`"
+    gallery = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| !\[.*", gallery.split("\n## Demos\n")[1].split("\n## ")[0], re.MULTILINE)
+    command = r"`python -m segtrack\.demos\.(\w+) --headless --picture (demos/pictures/\1\.png)`"
     shown = {}
     for row in rows:
         demo, picture = re.search(command, row).groups()
-        assert f"]({picture})" in row and f"**{demo}**" in row
-        shown[demo] = (ROOT / "demos" / picture).stat().st_size
+        assert f"](../{picture})" in row and f"**{demo}**" in row
+        shown[demo] = (ROOT / picture).stat().st_size
     assert sorted(shown) == DEMOS
     assert max(shown.values()) < 150_000
 

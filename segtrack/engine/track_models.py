@@ -56,7 +56,7 @@ _BELTS = "segtrack.bullet.belts"
 _ENTRIES = (
     TrackModelEntry(
         "segments",
-        "line and arc links on joints, set back by one grouser pitch between steps",
+        "segment links on joints that jump back by one grouser pitch, so that the belt seems endless",
         {"pybullet": f"{_BELTS}.segments:segments_builder"},
     ),
     TrackModelEntry(
@@ -67,7 +67,7 @@ _ENTRIES = (
     ),
     TrackModelEntry(
         "wheels:N",
-        "N aligned wheels in place of a belt, each with its own motor",
+        "N wheels in a row instead of a belt, each with its own motor (the usual approximation)",
         {"pybullet": f"{_BELTS}.wheels:wheels_builder"},
         drawing="wheels",
     ),
@@ -76,7 +76,7 @@ _ENTRIES = (
     ),
     TrackModelEntry(
         "compliant",
-        "one travel along a path, with grousers as soft as rubber",
+        "one travel along a path; each grouser, as soft as rubber, touches the ground by itself",
         {
             "native": "segtrack.native.belt_vehicle:BeltVehicle",
             "pybullet": f"{_BELTS}.compliant:compliant_builder",
@@ -86,7 +86,7 @@ _ENTRIES = (
     ),
     TrackModelEntry(
         "surface",
-        "compliant without grousers: the belt's face moves in its speed alone",
+        "a smooth belt, without grousers: its surface velocity acts on the ground",
         {
             "native": "segtrack.native.belt_vehicle:BeltVehicle",
             "pybullet": f"{_BELTS}.compliant:compliant_builder",

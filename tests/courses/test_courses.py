@@ -14,7 +14,7 @@ from matplotlib.patches import Polygon
 from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
-from segtrack import courses, terrain
+from segtrack import terrain
 from segtrack.cli.app import app
 from segtrack.courses import (
     CourseFile,
@@ -36,7 +36,7 @@ from segtrack.report import draw_course
 from segtrack.terrain import column_of
 
 NAMES = bundled_courses()
-README = Path(courses.__file__).with_name("README.md")
+MANUAL = Path(__file__).parents[2] / "docs" / "topics" / "courses.md"
 LANE = """
 title: Mine
 description: One piece in a lane.
@@ -557,9 +557,9 @@ def test_courses_are_listed_as_a_table_and_as_json():
     assert json.loads(done.stdout) == CourseFile.model_json_schema()
 
 
-def test_the_readmes_course_is_valid_and_drawn_with_all_its_gates_and_walls(tmp_path):
-    readme = README.read_text()
-    (example,) = re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)
+def test_the_manuals_course_is_valid_and_drawn_with_all_its_gates_and_walls(tmp_path):
+    manual = MANUAL.read_text(encoding="utf-8")
+    (example,) = re.findall(r"```yaml\n(.*?)```", manual, re.DOTALL)
     file = tmp_path / "kerb.yaml"
     file.write_text(example)
     done = CliRunner().invoke(app, ["courses", "validate", str(file)])
@@ -575,9 +575,9 @@ def test_the_readmes_course_is_valid_and_drawn_with_all_its_gates_and_walls(tmp_
     assert max(path.vertices[:, 1].max() for part in cut.collections for path in part.get_paths()) == 0.15
 
 
-def test_every_apparatus_is_in_the_readmes_table():
-    readme = README.read_text()
+def test_every_apparatus_is_in_the_manuals_table():
+    manual = MANUAL.read_text(encoding="utf-8")
     for kind in Piece.kinds:
-        assert f"| `{kind}` |" in readme
+        assert f"| `{kind}` |" in manual
         for key in Piece.model_fields[kind].annotation.__args__[0].model_fields:
-            assert f"`{key}`" in readme, (kind, key)
+            assert f"`{key}`" in manual, (kind, key)

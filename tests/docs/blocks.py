@@ -131,8 +131,8 @@ def script_of(page: Path) -> str:
 
 
 def pages() -> list[Path]:
-    """Return every Markdown file that users read, but for generated ones."""
+    """Return every Markdown file that users read."""
     found = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "envs/README.md", "demos/README.md")]
     found += sorted((ROOT / "segtrack").rglob("README.md")) + sorted((ROOT / "urdf").rglob("README.md"))
-    found += [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.parent.name != "manual"]
+    found += sorted((ROOT / "docs").rglob("*.md"))
     return [path for path in found if path.is_file()]

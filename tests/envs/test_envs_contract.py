@@ -135,7 +135,7 @@ def test_there_is_an_id_for_each_task():
 
 
 def test_documented_tables_are_those_of_the_code():
-    text = (Path(__file__).parents[2] / "envs" / "README.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "topics" / "environments.md").read_text(encoding="utf-8")
     with environment() as env:
         assert env.sensors.table() in text
     assert parameter_table(ROBOT_PARAMETERS) in text

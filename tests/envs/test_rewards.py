@@ -13,7 +13,7 @@ from segtrack.envs import TERMS, straight
 from segtrack.envs.rewards import Reward, reward_table
 from segtrack.errors import InvalidValueError, UnknownNameError
 
-README = (Path(__file__).parents[2] / "envs" / "README.md").read_text(encoding="utf-8")
+MANUAL = (Path(__file__).parents[2] / "docs" / "topics" / "environments.md").read_text(encoding="utf-8")
 WAY = straight(0.0, 2.0)
 WEIGHTS = {name: term.weight for name, term in TERMS.items()}
 
@@ -69,8 +69,8 @@ def test_each_term_of_the_reward_is_what_the_table_says():
 
 
 def test_the_default_weights_are_those_of_the_table():
-    assert reward_table() in README
-    rows = re.findall(r"^\| (\w+) \| ([\d.]+) \|", README, re.MULTILINE)
+    assert reward_table() in MANUAL
+    rows = re.findall(r"^\| (\w+) \| ([\d.]+) \|", MANUAL, re.MULTILINE)
     assert {name: float(weight) for name, weight in rows if name in WEIGHTS} == WEIGHTS
 
 

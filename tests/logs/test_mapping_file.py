@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import segtrack.logs.mapping as mapping_package
 from segtrack.errors import FileAccessError, MappingFileError
 from segtrack.logs.mapping import MappingFile, load_mapping, parse_mapping
 
@@ -161,10 +160,11 @@ def test_every_key_of_the_schema_says_what_it_is():
 UNSAID = {"channel", "left", "right", "channels", "positive", "unit", "order", "gear_ratio"}
 
 
-def test_mappings_of_the_readme_are_sound(tmp_path):
-    text = Path(mapping_package.__file__).with_name("README.md").read_text(encoding="utf-8")
+def test_mappings_of_the_manual_are_sound(tmp_path):
+    manual = Path(__file__).parents[2] / "docs" / "topics" / "logs-mapping.md"
+    text = manual.read_text(encoding="utf-8")
     blocks = re.findall(r"```yaml\n(.*?)```", text, re.S)
     (tmp_path / "FILE").write_text("")
-    assert [parse_mapping(block, "README", tmp_path).file.rows for block in blocks] == ["times"] * 6 + [
+    assert [parse_mapping(block, "manual", tmp_path).file.rows for block in blocks] == ["times"] * 6 + [
         "steady"
     ]

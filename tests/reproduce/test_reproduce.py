@@ -13,7 +13,6 @@ import typer
 from matplotlib.figure import Figure
 from rich.table import Table
 
-import segtrack
 from segtrack.cli.app import app
 from segtrack.engine import TRACK_MODELS, describe_track_models
 from segtrack.errors import FileAccessError, InvalidValueError, MissingPyBulletError
@@ -21,7 +20,7 @@ from segtrack.report import Outcome
 from segtrack.reproduce import EXPERIMENTS, registry
 from segtrack.reproduce.registry import markdown_table, runnable, stopwatch, take_turns
 
-README = Path(segtrack.__file__).parent / "experiments" / "README.md"
+MANUAL = Path(__file__).parents[2] / "docs" / "topics" / "experiments.md"
 
 
 def test_the_command_line_has_a_command_for_each_row() -> None:
@@ -42,8 +41,8 @@ def test_a_module_belongs_to_one_row_and_its_docstring_names_the_command() -> No
         assert f"`segtrack reproduce {row.name}`" in str(inspect.getmodule(row.run).__doc__)
 
 
-def test_the_readme_has_the_registrys_table() -> None:
-    assert markdown_table() in README.read_text(encoding="utf-8")
+def test_the_manual_has_the_registrys_table() -> None:
+    assert markdown_table() in MANUAL.read_text(encoding="utf-8")
 
 
 def test_help_names_every_track_model_with_its_engines() -> None:

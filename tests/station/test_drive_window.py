@@ -218,10 +218,11 @@ def test_help_names_the_window_s_keys(pygame):
     ]
 
 
-def test_readme_says_what_the_help_says(pygame):
-    from segtrack.station.window import loop
+def test_manual_says_what_the_help_says(pygame):
+    from segtrack.station.window.loop import window_help
 
-    assert loop.window_help(flippers=True) in Path(loop.__file__).with_name("README.md").read_text("utf-8")
+    manual = Path(__file__).parents[2] / "docs" / "topics" / "station-page.md"
+    assert window_help(flippers=True) in manual.read_text("utf-8")
 
 
 def test_command_drives_for_so_many_seconds(pygame):
