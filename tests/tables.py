@@ -1,4 +1,4 @@
-"""Tables of which a test tries every row in one case, where a case a row would cost more than what it tries."""
+"""Tables of which a test tries every row in one case, where a case a row costs more than what it tries."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from segtrack.engine.track_models import DEFAULT_ENGINE
 def each_row(names: str, table: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Try a test on every row of a table; fail with the message of each row that fails.
 
-    Fixtures are made once for all rows. Where rows are skipped and none fails, the case is skipped after the
-    others were tried, and says how many.
+    Fixtures are made once for all rows, but each row has a `tmp_path` of its own. Where rows are skipped and
+    none fails, the case is skipped after the others were tried, and says how many.
 
     Args:
         names: Parameters of the test that a row has values for, with commas between, as for `parametrize`.
@@ -33,7 +33,11 @@ def each_row(names: str, table: Iterable[Any]) -> Callable[[Callable[..., None]]
         def try_all(**fixtures: Any) -> None:
             assert rows
             failures, skips = [], []
-            for row in rows:
+            folder = fixtures.get("tmp_path")
+            for number, row in enumerate(rows):
+                if folder is not None:
+                    fixtures["tmp_path"] = folder / str(number)
+                    fixtures["tmp_path"].mkdir()
                 values = dict(zip(columns, row if len(columns) > 1 else [row], strict=True))
                 try:
                     test(**fixtures, **values)
@@ -43,7 +47,9 @@ def each_row(names: str, table: Iterable[Any]) -> Callable[[Callable[..., None]]
                     if DEFAULT_ENGINE != "pybullet" and is_for_want_of_pybullet(error):
                         skips.append("needs PyBullet")
                     else:
-                        failures.append(f"{row}\n{''.join(traceback.format_exception(error, limit=-1))}")
+                        failures.append(
+                            f"{str(row):.300}\n{''.join(traceback.format_exception(error, limit=-1))}"
+                        )
             if failures:
                 pytest.fail(f"{len(failures)} of {len(rows)} rows:\n" + "\n".join(failures), pytrace=False)
             if skips:

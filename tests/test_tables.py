@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from tables import each_row
@@ -44,6 +45,15 @@ def test_rows_that_pass_are_one_case_that_passes_with_the_fixtures_of_the_test()
     assert list(inspect.signature(test).parameters) == ["length"]
     test(length=2)
     assert ending_of(test, length=3).startswith("Failed: 2 of 2 rows:\nab\n")
+
+
+def test_each_row_has_a_folder_of_its_own(tmp_path: Path) -> None:
+    @each_row("name", ["a", "b"])
+    def test(name: str, tmp_path: Path) -> None:
+        assert list(tmp_path.iterdir()) == []
+        (tmp_path / name).touch()
+
+    test(tmp_path=tmp_path)
 
 
 def test_rows_that_are_skipped_are_counted_and_hide_no_failure() -> None:

@@ -16,6 +16,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 from scipy.special import ellipk
+from tables import each_row
 
 from segtrack.chain.shoe_dynamics import allocate_work_arrays, drift, kick
 from segtrack.chain.shoe_state import ChainState, kinetic_energy, state_along
@@ -573,8 +574,8 @@ def test_a_sub_step_that_is_too_large_is_refused():
 # Bad input
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
+@each_row(
+    "make, message",
     [
         (lambda: Shoe.of_box(0.0, (1, 1, 1)), "mass of a shoe must be greater than 0, got 0.0"),
         (

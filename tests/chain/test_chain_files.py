@@ -10,6 +10,7 @@ from chain_vehicles import CHAIN, parsed
 from description.test_bad_input import LEFT, changed
 from native_vehicles import SPRUNG
 from quick import some_of
+from tables import each_row
 
 import segtrack
 from segtrack import terrain
@@ -76,8 +77,8 @@ def test_a_vehicle_is_as_heavy_with_chains_as_with_segments_and_stands_on_them(v
     assert masses[1] == pytest.approx(masses[0], rel=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
+@each_row(
+    "changes, message",
     [
         (
             [(CHAIN, {"colour": "red"})],
@@ -122,8 +123,8 @@ def wheel(x: float, z: float, radius: float) -> dict[str, float]:
     return {"x": x, "z": z, "radius": radius}
 
 
-@pytest.mark.parametrize(
-    ("chain", "key", "complaint"),
+@each_row(
+    "chain, key, complaint",
     [
         (
             {"shoes": {"count": 10}},

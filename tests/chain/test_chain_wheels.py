@@ -6,6 +6,7 @@ import pytest
 from chain_solver import gather_loads
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
+from tables import each_row
 
 from segtrack.chain.running_gear import Rail, RunningGear, Tensioner, Wheel
 from segtrack.chain.running_gear_arrays import slide_offset, wheel_contact_parameters
@@ -584,8 +585,8 @@ def overlapping():
     return RunningGear((first, second), 0, RAIL, LAW)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
+@each_row(
+    "make, message",
     [
         (overlapping, "wheels 0 and 1 of a running gear must be apart, got an overlap of 0.01 m"),
         (

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import CLIMB, PROGRAM, run
+from tables import each_row
 
 CANNOT = "segtrack: cannot write to standard output: "
 HOLD = """
@@ -45,8 +46,8 @@ def test_pictures_are_drawn_whatever_window_matplotlib_is_told_to_use(tmp_path: 
     assert (done.returncode, done.stderr) == (0, "wrote x.png\n")
 
 
-@pytest.mark.parametrize(
-    ("call", "option"),
+@each_row(
+    "call, option",
     [
         ([*CLIMB, "--out", ""], "--out"),
         ([*CLIMB, "--record", ""], "--record"),

@@ -12,6 +12,7 @@ import pytest
 import yaml
 from matplotlib.patches import Polygon
 from scipy.spatial.transform import Rotation
+from tables import each_row
 from typer.testing import CliRunner
 
 from segtrack import courses, terrain
@@ -384,7 +385,7 @@ gates: [{piece: neer}, {piece: near, place: {x: 0}}]
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change, message",
     [
         (("      - PIECE\n", "      - hurdle: {height: setting}\n"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import yaml
 from pydantic import ValidationError
+from tables import each_row
 
 import segtrack
 from segtrack.description import VehicleDescription, bundled_vehicles, find_vehicle, load_vehicle
@@ -89,7 +90,7 @@ def path_of(where):
     return "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in where).lstrip(".")
 
 
-@pytest.mark.parametrize("name", bundled_vehicles())
+@each_row("name", bundled_vehicles())
 def test_bundled_vehicles_load_and_say_where_their_numbers_come_from(name):
     vehicle = load_vehicle(name)
     readme = find_vehicle(name).with_name("README.md").read_text()
@@ -141,7 +142,7 @@ def test_every_key_has_a_description_in_the_schema():
         assert part["description"], name
 
 
-@pytest.mark.parametrize("where", list(mappings(with_everything())), ids=path_of)
+@each_row("where", list(mappings(with_everything())))
 def test_an_unknown_key_is_refused_anywhere_with_its_path(where):
     data = with_everything()
     parse_vehicle(data)

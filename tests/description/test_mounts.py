@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import yaml
+from tables import each_row
 
 from segtrack.description.frames import Frame
 from segtrack.description.load import bundled_vehicles, find_vehicle, load_vehicle, parse_vehicle
@@ -34,8 +35,8 @@ def oval(mount, **body):
     return {"name": "own", "source": "made up", "body": body, "tracks": {"left": track}}
 
 
-@pytest.mark.parametrize(
-    ("rpy", "message"),
+@each_row(
+    "rpy, message",
     [
         ([0, 0, PI], BACKWARDS), ([PI, 0, 0], BACKWARDS), ([PI, 1.0, 0], BACKWARDS),
         ([0, 0, PI / 2], SIDEWAYS), ([PI / 2, 0, 0], f"(0, 0, 1): {FLAT}"),

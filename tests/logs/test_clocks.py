@@ -8,6 +8,7 @@ import pytest
 from scipy.integrate import trapezoid
 from scipy.spatial.transform import Rotation
 from scipy.stats import binom
+from tables import each_row
 
 from segtrack.errors import ClockError
 from segtrack.logs import Motion, Signal
@@ -362,8 +363,8 @@ def curve(best, rival=0.0, rivals_share=1.0):
     return _Curve(np.arange(101) - 50, values, shares, np.ones(101))
 
 
-@pytest.mark.parametrize(
-    ("seen", "opposed", "problem"),
+@each_row(
+    "seen, opposed, problem",
     [
         (curve(0.59), None, "the peak is flat"),
         (curve(0.61), None, None),

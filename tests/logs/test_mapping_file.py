@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tables import each_row
 
 import segtrack.logs.mapping as mapping_package
 from segtrack.errors import FileAccessError, MappingFileError
@@ -65,8 +66,8 @@ quantities:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@each_row(
+    "text, message",
     [
         ("quantities: {}", "m.yaml:1: quantities must have at least one with a channel"),
         ("{}", "m.yaml: quantities is missing"),

@@ -9,6 +9,7 @@ import pytest
 import scipy.io
 from scipy import sparse
 from scipy.spatial.transform import Rotation
+from tables import each_row
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
@@ -570,8 +571,8 @@ def test_the_command_writes_a_picture_and_prints_what_is_in_a_log(tmp_path):
     assert (tmp_path / "out" / "inspect.png").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "outcome"),
+@each_row(
+    "name, text, outcome",
     [
         ("a.csv", "t,v\n0,nan\n1,nan\n2,nan\n", ""),
         ("a.csv", "t,v\nnan,1\n0,2\n2,3\n", "1 row is left out: without a time"),

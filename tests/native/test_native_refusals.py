@@ -7,6 +7,7 @@ import pytest
 from native_vehicles import ROBOTS, plane
 from quick import some_of
 from scenes import vary
+from tables import each_row
 
 import segtrack
 from segtrack import terrain
@@ -21,8 +22,8 @@ def soft_world():
     return world
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
+@each_row(
+    "make, error, message",
     [
         (
             lambda: segtrack.World(engine="bullet"),
