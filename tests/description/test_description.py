@@ -283,7 +283,7 @@ def test_a_smooth_belt_has_no_period():
     assert track.grousers is None and track.period == 0.0 and track.footprints() == ()
 
 
-@pytest.mark.parametrize("name", bundled_vehicles())
+@each_row("name", bundled_vehicles())
 def test_a_bundled_vehicle_is_found_by_name_in_any_folder(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert find_vehicle(name) == Path(bundled_vehicles()[name])
@@ -404,7 +404,7 @@ def test_a_bundled_vehicle_is_the_file_that_has_its_folders_name(tmp_path, monke
     assert bundled_vehicles() == {"mine": tmp_path / "mine" / "mine.yaml"}
 
 
-@pytest.mark.parametrize("name", bundled_vehicles())
+@each_row("name", bundled_vehicles())
 def test_a_vehicle_has_one_mass_however_it_is_asked(name):
     """Its links', with drives' inertia moved to belts; the whole's; and what the file gives part by part."""
     vehicle = load_vehicle(name)

@@ -86,7 +86,7 @@ def test_a_flippers_track_is_held_against_the_body():
         parse_vehicle(data)
 
 
-@pytest.mark.parametrize("name", bundled_vehicles())
+@each_row("name", bundled_vehicles())
 def test_bundled_vehicles_drive_forward(name):
     for track in place_tracks(load_vehicle(name), {}):
         np.testing.assert_allclose(track.frame.push, [1, 0, 0], atol=1e-12)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tables import each_row
 from typer.testing import CliRunner
 
 import segtrack
@@ -69,7 +70,7 @@ def drive(vehicle: VehicleDescription, track_model: str) -> tuple[float, float]:
         return way / (robot.tracks["left"].travel - travel), float(np.ptp(heights))
 
 
-@pytest.mark.parametrize("name", bundled_vehicles())
+@each_row("name", bundled_vehicles())
 def test_every_bundled_vehicle_can_be_built_of_segments(name: str) -> None:
     assert segments_problems(load_vehicle(name)) == []
 

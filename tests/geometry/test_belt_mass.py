@@ -114,7 +114,7 @@ def test_roll_pitch_yaw_survive_gimbal_lock_and_its_surroundings(roll, pitch, ya
         np.testing.assert_allclose(rotation_of(rpy_of(matrix)), matrix, atol=within)
 
 
-@pytest.mark.parametrize("name", [name for name in bundled_vehicles() if name not in SPRUNG])
+@each_row("name", [name for name in bundled_vehicles() if name not in SPRUNG])
 def test_left_and_right_tracks_are_built_alike(name):
     tracks = {t.name: t for t in load_vehicle(name).mounted_tracks()}
     for left, track in tracks.items():
