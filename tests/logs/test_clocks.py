@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from quick import some_of
 from scipy.integrate import trapezoid
 from scipy.spatial.transform import Rotation
 from scipy.stats import binom
@@ -237,8 +238,8 @@ def test_noise_weights_are_the_derivatives_of_increments_by_samples():
         assert weights @ view.values == pytest.approx(compute_increments(view, times)[:, 0])
 
 
-@pytest.mark.parametrize("rate", [0.0, 0.0003, 0.001, 0.003, 0.1])
-@pytest.mark.parametrize("angle", [1e-5, 0.001, 0.005, 0.01])
+@pytest.mark.parametrize("rate", some_of([0.0, 0.0003, 0.001, 0.003, 0.1], 0.0, 0.001, 0.1))
+@pytest.mark.parametrize("angle", some_of([1e-5, 0.001, 0.005, 0.01], 1e-5, 0.01))
 def test_noise_of_both_has_an_interval_however_small_the_one_is(angle, rate):
     """Within an interval and a half."""
     rng, times = np.random.default_rng(0), np.arange(0.0, 60.0, 0.02)

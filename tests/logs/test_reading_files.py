@@ -78,7 +78,7 @@ def test_of_a_matlab_file_that_is_cut_all_whole_variables_are_read(compressed, t
     plain = {name: VARIABLES[name] for name in ("t", "v_m_s", "position")}
     places = {name: data.find(np.ascontiguousarray(values.T).tobytes()) for name, values in plain.items()}
     counts = []
-    for tenth in range(1, 10):
+    for tenth in range(1, 10, 2):
         cut = len(data) * tenth // 10
         path.write_bytes(data[:cut])
         counts.append(0)
