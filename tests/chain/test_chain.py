@@ -505,8 +505,12 @@ def growth(stiffness, damping, masses, sub_step):
 
 @pytest.mark.parametrize(
     "bushing",
-    [STIFF, DAMPED, Bushing(1e6, 200.0), Bushing(1e5, 20.0, 1e3, 0.3)],
-    ids=["stiff", "damped", "much damped", "stiff across"],
+    [
+        pytest.param(STIFF, id="stiff", marks=pytest.mark.slow),
+        pytest.param(DAMPED, id="damped"),
+        pytest.param(Bushing(1e6, 200.0), id="much damped", marks=pytest.mark.slow),
+        pytest.param(Bushing(1e5, 20.0, 1e3, 0.3), id="stiff across"),
+    ],
 )
 def test_the_largest_sub_step_is_where_a_chain_becomes_unstable(bushing):
     """By the eigenvalues of a sub-step of the whole chain: safe for any shape, sharp for a straight one."""

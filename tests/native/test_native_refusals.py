@@ -133,7 +133,7 @@ def test_a_fixed_body_that_is_not_finite_stops_the_run(name):
         world.run(0.1)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", some_of(ROBOTS, "quince", "bulldozer", "lugged_wheel"))
 @pytest.mark.parametrize("track_model", ["compliant", "surface"])
 @pytest.mark.parametrize("step", some_of([0.001, 0.004, 0.008], 0.008))
 def test_every_vehicle_is_stable_at_short_and_long_steps(name, track_model, step):
