@@ -106,10 +106,11 @@ def test_a_line_is_come_to_as_the_linear_system_says(interval):
     cart = Cart(offset, speed, rate)
     driver = LineDriver(100.0, line=((0, 0), (10, 0)), steering_gains=(gain, 0, 0), look_ahead=ahead)
     system = np.array([[0.0, speed], [-rate * gain, -rate * gain * ahead]])
-    for step in range(1, round(6.0 / interval) + 1):
+    advance, expected = expm(system * interval), np.array((offset, 0.0))
+    for _ in range(round(6.0 / interval)):
         driver.drive(cart, interval)
         cart.move(interval)
-        expected = expm(system * step * interval) @ (offset, 0.0)
+        expected = advance @ expected
         assert abs(cart.y - expected[0]) < 0.4 * interval + 2e-3 and abs(cart.yaw - expected[1]) < 0.01
     assert abs(cart.y) < 0.03 * offset
 
