@@ -109,11 +109,9 @@ def test_contacts_as_stiff_as_steel_need_no_short_steps(step):
     assert robot.state.position[0] == pytest.approx(0.3, abs=0.02)
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-@pytest.mark.parametrize(
-    "name", [*VehicleState._fields[:4], "joint_speeds", "joint_angles", "speeds", "travels"]
-)
-@pytest.mark.parametrize("component", [0, -1])
+@each_row("bad", [math.nan, math.inf])
+@each_row("name", [*VehicleState._fields[:4], "joint_speeds", "joint_angles", "speeds", "travels"])
+@each_row("component", [0, -1])
 def test_a_single_component_that_is_not_finite_stops_the_run(name, component, bad):
     world, robot = plane(settled=False)
     getattr(robot.model.state, name)[0, component] = bad
