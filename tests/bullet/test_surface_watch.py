@@ -177,7 +177,9 @@ def test_after_a_step_in_parts_the_clients_own_steps_are_whole() -> None:
         assert client.getPhysicsEngineParameters()["fixedTimeStep"] == world.time_step
 
 
-@pytest.mark.parametrize("track_model, bound", [("compliant", 1e-3), ("chain", 0.01)])
+@pytest.mark.parametrize(
+    "track_model, bound", [("compliant", 1e-3), pytest.param("chain", 0.01, marks=pytest.mark.slow)]
+)
 def test_a_fall_beside_it_kicks_no_other_vehicle(track_model: str, bound: float) -> None:
     """Another one, at 0.5 m/s, drives as beside one that stands."""
     speeds = {}
