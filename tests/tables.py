@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from conftest import is_for_want_of_pybullet
-
-from segtrack.engine.track_models import DEFAULT_ENGINE
+from conftest import DEFAULT_ENGINE, is_for_want_of_pybullet
 
 
 def each_row(names: str, table: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
