@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tables import each_row
 
 import segtrack
 
@@ -128,7 +129,7 @@ def modules():
             yield module.name
 
 
-@pytest.mark.parametrize("name", list(modules()))
+@each_row("name", modules())
 def test_all_names_that_a_module_offers_resolve(name):
     if name in EXTRAS:
         pytest.importorskip(EXTRAS[name], reason="of an extra")

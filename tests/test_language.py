@@ -1,6 +1,6 @@
 """Words in a language, and which language somebody wants (RFC 9110, section 12.5.4)."""
 
-import pytest
+from tables import each_row
 
 from segtrack.language import ENGLISH, Language, preferred_language
 
@@ -15,8 +15,8 @@ def test_words_have_their_values_and_are_english_where_there_are_no_others():
     assert ENGLISH("{name} drives") == "{name} drives"
 
 
-@pytest.mark.parametrize(
-    ("wanted", "tag"),
+@each_row(
+    "wanted, tag",
     [
         ((), "en"),
         ((None, "de"), "de"),

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
+from tables import each_row
 from typer.testing import CliRunner
 
 from segtrack import terrain
@@ -297,8 +298,8 @@ def test_errors_are_filled_where_they_are_within_their_uncertainty():
     assert draw_errors(()) is None
 
 
-@pytest.mark.parametrize(
-    ("changes", "level", "kind", "reason"),
+@each_row(
+    "changes, level, kind, reason",
     [
         ({}, 6, 6, "The log is of a physical robot, and none of those that the vehicle was fitted to."),
         (

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from conftest import is_for_want_of_pybullet
 from docs.blocks import pages
+from tables import each_row
 
 from segtrack.description import load_vehicle
 from segtrack.engine import DEFAULT_ENGINE
@@ -113,10 +114,7 @@ def test_front_door_is_short() -> None:
     assert len(README.splitlines()) <= 250
 
 
-TEXTS = [*pages(), ROOT / "CHANGELOG.md"]
-
-
-@pytest.mark.parametrize("text", TEXTS, ids=[str(text.relative_to(ROOT)) for text in TEXTS])
+@each_row("text", [*pages(), ROOT / "CHANGELOG.md"])
 def test_links_lead_somewhere(text: Path) -> None:
     for link in re.findall(r"\]\(([^)\s]+)\)", text.read_text(encoding="utf-8")):
         path, _, heading = link.partition("#")

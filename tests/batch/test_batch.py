@@ -11,6 +11,7 @@ import pytest
 from jointed_vehicles import TRACK, Limb, jointed
 from native_vehicles import ROBOTS
 from scenes import vary
+from tables import each_row
 
 import segtrack
 from segtrack import Batch, terrain
@@ -601,8 +602,8 @@ def test_interrupts_wait_until_all_have_taken_the_same_steps(mixed, monkeypatch,
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
+@each_row(
+    "call, message",
     [
         (
             lambda b: b.set_belt_speed([0.1, np.nan], 0.1),
@@ -675,8 +676,8 @@ def _arrays(saved):
     return (*saved.state, *saved.own, saved.indices)
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
+@each_row(
+    "given, message",
     [
         ({}, "number of vehicles must be given by count"),
         ({"count": 2, "terrain": GROUNDS}, "got 2 of count, 4 of terrain"),

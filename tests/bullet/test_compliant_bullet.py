@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from quick import some_of
 from scipy.spatial.transform import Rotation
 
 import segtrack
@@ -35,7 +36,7 @@ def turning_rate(engine, name="quince", flippers=1.0, **options):
     return (robot.state.yaw - before) / 0.6
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", some_of(ROBOTS, "quince", "bulldozer"))
 def test_turning_on_the_spot_has_the_native_engines_rate(name):
     assert turning_rate("pybullet", name) == pytest.approx(
         turning_rate("native", name, time_step=1e-3), rel=0.02
@@ -65,7 +66,7 @@ def test_the_climb_is_the_native_engines(time_step):
     assert math.sqrt(np.mean(error**2)) < 1.0
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", some_of(ROBOTS, "quince", "bulldozer"))
 def test_grousers_carry_the_weight(name):
     world, robot = stand(name)
     world.run(1.0)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from quick import some_of
 from scenes import GRAVITY, on_plane, tilt, vary
+from tables import each_row
 
 import segtrack
 from segtrack import terrain
@@ -26,11 +27,7 @@ DRIVEN = [
     for name in bundled_vehicles()
     if name not in ("conveyor", "lugged_wheel", "okada_example", "m113", "m113_rear_drive")
 ]
-TRACKS = [
-    pytest.param(track.spec, id=f"{name}-{track.name}")
-    for name in bundled_vehicles()
-    for track in load_vehicle(name).mounted_tracks()
-]
+TRACKS = [track.spec for name in bundled_vehicles() for track in load_vehicle(name).mounted_tracks()]
 
 
 @pytest.mark.parametrize("time_step", some_of(STEPS, 0.005))
@@ -102,8 +99,8 @@ def test_a_held_belt_starts_at_once_and_is_held_again() -> None:
         assert robot.state.position == later
 
 
-@pytest.mark.parametrize("smooth", [False, True], ids=["segments", "smooth"])
-@pytest.mark.parametrize("spec", TRACKS)
+@each_row("smooth", [False, True])
+@each_row("spec", TRACKS)
 def test_masses_of_links_are_one_belts(spec, smooth: bool) -> None:
     """Moving mass, momentum and angular momentum of a uniform belt and its drive.
 
@@ -187,7 +184,7 @@ def test_a_track_without_its_upper_line_pitches_the_vehicle_as_a_whole_one(vehic
 
 
 @pytest.mark.parametrize("track_model", ["segments", "smooth", "wheels:4", "compliant", "chain"])
-@pytest.mark.parametrize("what", ["place", "set_velocity", "both", "restore"])
+@pytest.mark.parametrize("what", some_of(["place", "set_velocity", "both", "restore"], "both", "restore"))
 def test_work_is_booked_once_and_at_the_speed_of_its_step(track_model: str, what: str) -> None:
     """A velocity or place that is set between two steps is no work of the drive."""
     found = []

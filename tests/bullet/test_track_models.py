@@ -113,7 +113,9 @@ def test_tracks_that_a_model_cannot_build_are_refused(vehicle, model, message):
 
 
 @pytest.mark.parametrize("model", ["segments", "smooth", "wheels:2", "wheels:13", "plates"])
-@pytest.mark.parametrize("vehicle, mass", [("packbot", PACKBOT_MASS), ("quince", QUINCE_MASS)])
+@pytest.mark.parametrize(
+    "vehicle, mass", [pytest.param("packbot", PACKBOT_MASS, marks=pytest.mark.slow), ("quince", QUINCE_MASS)]
+)
 def test_every_model_weighs_what_the_vehicle_weighs_and_has_inertias_that_a_body_can_have(
     vehicle, mass, model
 ):

@@ -9,7 +9,9 @@ import pytest
 import yaml
 from native_vehicles import SPRUNG
 from pybullet_utils.bullet_client import BulletClient
+from quick import some_of
 from scipy.spatial.transform import Rotation
+from tables import each_row
 
 import segtrack
 from segtrack import terrain
@@ -150,14 +152,14 @@ def rounding(inertia):
     return max(1.0, np.trace(inertia))
 
 
-@pytest.mark.parametrize("model", ["segments", "smooth"])
-@pytest.mark.parametrize("name", bundled_vehicles())
+@each_row("model", ["segments", "smooth"])
+@each_row("name", bundled_vehicles())
 def test_urdf_weighs_what_the_file_says(name, model):
     expected = total_of_description(load_vehicle(name))
     assert_same_mass(total_of_urdf(urdf_of(name, model).text), expected, 1e-9)
 
 
-@pytest.mark.parametrize("name", [name for name in bundled_vehicles() if name != "conveyor"])
+@each_row("name", [name for name in bundled_vehicles() if name != "conveyor"])
 def test_pybullet_weighs_what_the_file_says(client, name):
     vehicle = load_vehicle(name)
     client.resetSimulation()
@@ -165,7 +167,7 @@ def test_pybullet_weighs_what_the_file_says(client, name):
     assert_same_mass(total_of_pybullet(client, built.body), total_of_description(vehicle), 1e-6)
 
 
-@pytest.mark.parametrize("name", bundled_vehicles())
+@each_row("name", bundled_vehicles())
 def test_reflected_mass_adds_no_weight(name):
     vehicle = load_vehicle(name)
     mass, center, _ = total_of_urdf(urdf_of(name).text)
@@ -175,7 +177,7 @@ def test_reflected_mass_adds_no_weight(name):
     assert abs(center[1]) < (1e-3 if name in SPRUNG else 1e-9)
 
 
-@pytest.mark.parametrize("name", bundled_vehicles())
+@each_row("name", bundled_vehicles())
 def test_every_link_has_an_inertia_that_a_body_can_have(name):
     """Positive, and no principal moment above the sum of the two others."""
     robot = ElementTree.fromstring(urdf_of(name).text)
@@ -186,15 +188,15 @@ def test_every_link_has_an_inertia_that_a_body_can_have(name):
         assert largest <= (least + middle) * (1 + 1e-9), link.get("name")
 
 
-@pytest.mark.parametrize("model", ["segments", "smooth"])
-@pytest.mark.parametrize("name", bundled_vehicles())
+@each_row("model", ["segments", "smooth"])
+@each_row("name", bundled_vehicles())
 def test_no_line_is_longer_than_pybullet_reads(name, model):
     urdf = urdf_of(name, model)
     lines = [line for text in (urdf.text, *urdf.meshes.values()) for line in text.splitlines()]
     assert max(map(len, lines)) <= LONGEST_LINE
 
 
-@pytest.mark.parametrize("name", [n for n in DRIVEN if n != "okada_example"] + ["lugged_wheel"])
+@each_row("name", [n for n in DRIVEN if n != "okada_example"] + ["lugged_wheel"])
 def test_left_and_right_mirror(name):
     """A mirrored link has its centre, its shapes and its inertia on the other side of y = 0."""
     robot = ElementTree.fromstring(urdf_of(name).text)
@@ -415,7 +417,7 @@ def test_grousers_that_are_alike_share_one_mesh_file():
     assert not urdf_of("tapered").meshes
 
 
-@pytest.mark.parametrize("name", DRIVEN)
+@pytest.mark.parametrize("name", some_of(DRIVEN, "quince", "triangular"))
 def test_a_vehicle_at_rest_stands_on_its_grousers_tips(name):
     """Body frame at (pulley radius + grouser height) above the ground, Bullet's margin made up for."""
     vehicle = load_vehicle(name)
@@ -431,7 +433,7 @@ def test_a_vehicle_at_rest_stands_on_its_grousers_tips(name):
         assert abs(robot.state.pitch) < 1e-4 and abs(robot.state.roll) < 1e-4
 
 
-@pytest.mark.parametrize("name", DRIVEN)
+@pytest.mark.parametrize("name", some_of(DRIVEN, "quince", "triangular"))
 def test_a_vehicle_goes_as_far_as_its_belts(name):
     with segtrack.World() as world:
         world.add_terrain(terrain.Plane())

@@ -16,6 +16,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 from scipy.special import ellipk
+from tables import each_row
 
 from segtrack.chain import Bushing, Chain, Shoe, kinetic_energy
 from segtrack.chain.shoe_dynamics import allocate_work_arrays, drift, kick
@@ -506,8 +507,12 @@ def growth(stiffness, damping, masses, sub_step):
 
 @pytest.mark.parametrize(
     "bushing",
-    [STIFF, DAMPED, Bushing(1e6, 200.0), Bushing(1e5, 20.0, 1e3, 0.3)],
-    ids=["stiff", "damped", "much damped", "stiff across"],
+    [
+        pytest.param(STIFF, id="stiff", marks=pytest.mark.slow),
+        pytest.param(DAMPED, id="damped"),
+        pytest.param(Bushing(1e6, 200.0), id="much damped", marks=pytest.mark.slow),
+        pytest.param(Bushing(1e5, 20.0, 1e3, 0.3), id="stiff across"),
+    ],
 )
 def test_the_largest_sub_step_is_where_a_chain_becomes_unstable(bushing):
     """By the eigenvalues of a sub-step of the whole chain: safe for any shape, sharp for a straight one."""
@@ -575,8 +580,8 @@ def test_a_sub_step_that_is_too_large_is_refused():
 # Bad input
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
+@each_row(
+    "make, message",
     [
         (lambda: Shoe.of_box(0.0, (1, 1, 1)), "mass of a shoe must be greater than 0, got 0.0"),
         (

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from shoe_scene import LINEAR, PLATE, SAND, some_soil
+from tables import each_row
 
 from segtrack import terrain
 from segtrack.errors import InvalidValueError, UnknownNameError
@@ -12,8 +13,8 @@ from segtrack.terrain import Soil, find_soil
 FLAT = np.zeros((2, 2))
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
+@each_row(
+    "make, message",
     [
         (
             lambda: some_soil(sinkage_exponent=0),

@@ -4,8 +4,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from chain_solver import gather_loads
+from quick import some_of
 from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
+from tables import each_row
 
 from segtrack.chain import (
     Bushing,
@@ -311,7 +313,7 @@ def test_a_wheel_rolls_with_the_link_that_passes():
     assert rig.wheel_state.speeds[0] == pytest.approx(0.7 / 0.0699, rel=1e-2)
 
 
-@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("side", some_of([-1, 1], -1))
 def test_flanges_hold_a_link_on_the_wheel(side):
     """Pushed aside by much more than friction it stays; let go, flanges have it back on the flat."""
     rig = Rig(drum(wheel_contact_parameters(1e8, 20.0, 0.0, 1e5)), link_at(0, 0.06999), sub_step=5e-5)
@@ -509,7 +511,7 @@ def test_the_sides_of_teeth_hold_a_link(side):
     assert np.abs(inner.forces()).max() < 1e-6
 
 
-@pytest.mark.parametrize("direction", [1, -1])
+@pytest.mark.parametrize("direction", some_of([1, -1], -1))
 def test_a_sprocket_moves_the_chain_by_a_pitch_per_tooth(direction):
     """Around an idler on a tensioner, for a turn of 0.3 s; every bushing around it stays in its gap."""
     teeth = sprocket(clearance=2e-4)
@@ -592,8 +594,8 @@ def overlapping():
     return RunningGear((first, second), 0, RAIL, LAW)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
+@each_row(
+    "make, message",
     [
         (overlapping, "wheels 0 and 1 of a running gear must be apart, got an overlap of 0.01 m"),
         (

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 import typer
+from tables import each_row
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
@@ -29,7 +29,7 @@ def written(command: Any) -> list[str]:
     return [text for text in texts if text]
 
 
-@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+@each_row("path", COMMANDS)
 def test_help_shows_every_unit_of_the_source(path: tuple[str, ...]) -> None:
     done = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "300", "TERMINAL_WIDTH": "300"})
     assert done.exit_code == 0

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import typer
 from command_line import CLIMB, KNOWN
+from tables import each_row
 from typer.testing import CliRunner
 
 import segtrack
@@ -471,7 +472,7 @@ OPTIONS = list(options_refused())
 
 
 @pytest.fixture
-def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with what a call must leave as it is."""
     (tmp_path / "bad.yaml").write_text("body: [1, 2")
     (tmp_path / "empty.yaml").write_text("")
@@ -482,9 +483,6 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("x.png", "x.gif"):
         (tmp_path / "folder" / name).mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    before = sorted(tmp_path.rglob("*"))
-    yield
-    assert sorted(tmp_path.rglob("*")) == before
 
 
 EXTRAS = {
@@ -497,12 +495,14 @@ EXTRAS = {
 
 
 def refused(call: list[str]) -> str:
-    """What a call that a user got wrong says."""
+    """What a call that a user got wrong says; it leaves the folder as it is."""
     is_bag = call[0] == "log" and call[-1] == "folder"
     named = EXTRAS.get(" ".join(call[:2])) or EXTRAS.get(call[0])
     if (package := "rosbags" if is_bag else named) is not None:
         pytest.importorskip(package, reason="of an extra")
+    before = sorted(Path().rglob("*"))
     done = CliRunner().invoke(app, call)
+    assert sorted(Path().rglob("*")) == before
     assert done.exit_code == 2
     assert isinstance(done.exception, SystemExit), done.exception
     assert done.stdout == ""
@@ -510,20 +510,20 @@ def refused(call: list[str]) -> str:
 
 
 @pytest.mark.usefixtures("beside")
-@pytest.mark.parametrize("call, message", MISTAKES, ids=[" ".join(call) for call, _ in MISTAKES])
+@each_row("call, message", MISTAKES)
 def test_users_mistake_gets_one_clear_error_and_leaves_nothing(call: list[str], message: str) -> None:
     assert refused(call) == f"segtrack: {message}\n"
 
 
 @pytest.mark.usefixtures("beside")
-@pytest.mark.parametrize("call, message", IN_EXTRAS, ids=[" ".join(call) for call, _ in IN_EXTRAS])
+@each_row("call, message", IN_EXTRAS)
 def test_users_mistake_gets_one_clear_error_with_the_extra(call: list[str], message: str) -> None:
     pytest.importorskip("pygame" if call[0] == "drive" else "nicegui", reason="of an extra")
     assert refused(call) == f"segtrack: {message}\n"
 
 
 @pytest.mark.usefixtures("beside")
-@pytest.mark.parametrize("call, option", OPTIONS, ids=[" ".join(call) for call, _ in OPTIONS])
+@each_row("call, option", OPTIONS)
 def test_what_is_no_such_number_is_refused_with_its_option(call: list[str], option: str) -> None:
     said = refused(call)
     assert f"Invalid value for '{option}'" in said and "Traceback" not in said
@@ -540,7 +540,10 @@ def options(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
                 yield (*path, name), parameter.opts[0]
 
 
-@pytest.mark.parametrize("path, option", list(options(typer.main.get_command(app))), ids=str)
-def test_every_option_that_takes_a_value_is_in_the_table(path: tuple[str, ...], option: str) -> None:
+def test_every_option_that_takes_a_value_is_in_the_table() -> None:
     calls = [call for call, _ in [*MISTAKES, *IN_EXTRAS, *OPTIONS]]
-    assert any(tuple(call[: len(path)]) == path and option in call for call in calls)
+    assert [
+        (*path, option)
+        for path, option in options(typer.main.get_command(app))
+        if not any(tuple(call[: len(path)]) == path and option in call for call in calls)
+    ] == []

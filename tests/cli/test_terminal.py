@@ -5,10 +5,10 @@ import math
 from collections import Counter
 from types import SimpleNamespace
 
-import pytest
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+from tables import each_row
 
 from segtrack.cli.output import fit_table
 from segtrack.description import bundled_vehicles, load_vehicle
@@ -116,8 +116,8 @@ def printed(table, width):
     return console.file.getvalue()
 
 
-@pytest.mark.parametrize("width", [80, 60, 200])
-@pytest.mark.parametrize("name", TABLES)
+@each_row("width", [80, 60, 200])
+@each_row("name", TABLES)
 def test_no_cell_is_lost(name, width):
     table = TABLES[name]()
     for column in table.columns:

@@ -5,7 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from quick import some_of
 from scenes import tilted_world, vary
+from tables import each_row
 
 import segtrack
 from segtrack import terrain
@@ -35,7 +37,7 @@ def designs(name, smooth=False):
 # Geometry
 
 
-@pytest.mark.parametrize("name", VEHICLES)
+@each_row("name", VEHICLES)
 def test_a_section_is_where_the_path_is(name):
     belts = designs(name)
     arrays = pack_belts(belts)
@@ -50,7 +52,7 @@ def test_a_section_is_where_the_path_is(name):
             assert curvature == pytest.approx(segment.turn / segment.length)
 
 
-@pytest.mark.parametrize("name", VEHICLES)
+@each_row("name", VEHICLES)
 def test_a_belts_angular_momentum_is_that_of_its_pieces(name):
     """The integral of r x t along the path, by small chords."""
     for belt in designs(name):
@@ -62,8 +64,8 @@ def test_a_belts_angular_momentum_is_that_of_its_pieces(name):
         assert belt.spin_momentum == pytest.approx(belt.belt_mass * about_y.mean(), rel=1e-3)
 
 
-@pytest.mark.parametrize("name", VEHICLES)
-@pytest.mark.parametrize("smooth", [False, True])
+@each_row("name", VEHICLES)
+@each_row("smooth", [False, True])
 def test_sections_cover_the_belt_once(name, smooth):
     for belt in designs(name, smooth):
         grousers = np.array(
@@ -126,7 +128,7 @@ def resting(name, **given):
     return world, robot
 
 
-@pytest.mark.parametrize("name", DRIVING)
+@each_row("name", DRIVING)
 def test_a_vehicle_at_rest_weighs_what_its_contacts_carry(name):
     _, robot = resting(name)
     contacts = robot.model.read_contacts()
@@ -398,7 +400,7 @@ def test_a_grouser_in_soil_is_as_hard_to_press_in_and_to_drag_as_a_shoes(soil):
 # Driving
 
 
-@pytest.mark.parametrize("name", DRIVING)
+@pytest.mark.parametrize("name", some_of(DRIVING, "quince", "trapezoidal"))
 @pytest.mark.parametrize("track_model", ["compliant", "surface"])
 def test_the_way_is_what_the_belts_travel(name, track_model):
     world = segtrack.World(engine="native")

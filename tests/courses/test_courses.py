@@ -12,6 +12,7 @@ import pytest
 import yaml
 from matplotlib.patches import Polygon
 from scipy.spatial.transform import Rotation
+from tables import each_row
 from typer.testing import CliRunner
 
 from segtrack import terrain
@@ -69,7 +70,7 @@ def settings_of(name):
 # The bundled ones
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_a_bundled_course_has_one_floor_and_rules_that_fit_it(name):
     for value in settings_of(name):
         course = load_course(name, value)
@@ -93,7 +94,7 @@ def test_a_bundled_course_has_one_floor_and_rules_that_fit_it(name):
         assert course.distance > 1 and course.lowest < 0
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_its_vehicle_fits_on_the_floor_where_it_starts(name):
     course = load_course(name)
     if course.vehicle is None:
@@ -123,7 +124,7 @@ def test_the_first_course_is_the_step_of_table_4():
     assert course.distance == pytest.approx(2 * (2.6 - 0.6))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_the_source_makes_the_same_course_again(name):
     course = load_course(name)
     again = parse_course(course.source, name, course.setting and course.setting.value)
@@ -384,7 +385,7 @@ gates: [{piece: neer}, {piece: near, place: {x: 0}}]
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "change, message",
     [
         (("      - PIECE\n", "      - hurdle: {height: setting}\n"),
@@ -497,7 +498,7 @@ def places(data, path=()):
         yield from places(part, (*path, key))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_row("name", NAMES)
 def test_whatever_stands_anywhere_it_is_a_course_or_mistakes(name):
     choose = random.Random(name)
     for _ in range(4):

@@ -9,6 +9,7 @@ import pybullet
 import pytest
 import yaml
 from pybullet_utils.bullet_client import BulletClient
+from tables import each_row
 
 import segtrack
 from segtrack import terrain
@@ -98,7 +99,7 @@ TOP_FIRST = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changes, message",
     [
         # Unknown and missing keys.
@@ -248,7 +249,7 @@ def test_mistakes_in_a_vehicle_file(tmp_path, changes, message):
 FLIPPER = ("flippers", "front_left")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "changes, message",
     [
         ([((*FLIPPER, "limits"), [1.0, -1.0])],
@@ -278,7 +279,7 @@ def test_mistakes_in_flippers(tmp_path, changes, message):
     assert without_lines(error.value) == f"mine.yaml: {message}"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "urdf, parent, message",
     [
         (None, "base_link",
@@ -432,7 +433,7 @@ def test_mistakes_in_a_grousers_mesh(tmp_path, mesh, message):
     assert without_lines(error.value) == where + message.format(folder=tmp_path)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text, kind, message",
     [
         (b"name: [quince", VehicleFileError,
@@ -458,7 +459,7 @@ def test_files_that_are_no_yaml(tmp_path, text, kind, message):
     assert str(error.value) == message.format(file=file)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "vehicle, kind, message",
     [
         ("qince", UnknownNameError, f"no vehicle 'qince'; there are: {KNOWN}"),
@@ -488,7 +489,7 @@ def quince():
         yield world.add_vehicle("quince")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "command, kind, message",
     [
         (lambda r: r.set_belt_speed(NAN, 0), InvalidValueError,
@@ -543,7 +544,7 @@ def test_a_speed_above_the_drives_limit_is_clipped(quince):
     assert quince.flippers["front_left"].model.command == ("speed", -1.0)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "attempt, kind, message",
     [
         (lambda w: w.add_vehicle("qince"), UnknownNameError, f"no vehicle 'qince'; there are: {KNOWN}"),

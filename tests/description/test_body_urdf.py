@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
+from tables import each_row
 
 from segtrack.description import Body, VehicleDescription, body_shapes, link_frames, weighing_links
 from segtrack.description.frames import LinkShape
@@ -50,7 +51,7 @@ def shape(text: str, folder: Path = Path()) -> np.ndarray:
     return LinkShape(ElementTree.fromstring(text), None, folder).corners()  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("tag", "key", "count"), numbers())
+@each_row("tag, key, count", numbers())
 def test_an_attribute_has_as_many_numbers_as_urdf_says(tag: str, key: str, count: int, tmp_path) -> None:
     (tmp_path / "hull.obj").touch()
     kind = "a finite number" if count == 1 else f"{count} finite numbers"

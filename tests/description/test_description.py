@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import yaml
 from pydantic import ValidationError
+from tables import each_row
 
 import segtrack
 from segtrack.description import (
@@ -100,7 +101,7 @@ def path_of(where):
     return "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in where).lstrip(".")
 
 
-@pytest.mark.parametrize("name", bundled_vehicles())
+@each_row("name", bundled_vehicles())
 def test_bundled_vehicles_load_and_say_where_their_numbers_come_from(name):
     vehicle = load_vehicle(name)
     readme = find_vehicle(name).with_name("README.md").read_text()
@@ -152,7 +153,7 @@ def test_every_key_has_a_description_in_the_schema():
         assert part["description"], name
 
 
-@pytest.mark.parametrize("where", list(mappings(with_everything())), ids=path_of)
+@each_row("where", list(mappings(with_everything())))
 def test_an_unknown_key_is_refused_anywhere_with_its_path(where):
     data = with_everything()
     parse_vehicle(data)
@@ -293,7 +294,7 @@ def test_a_smooth_belt_has_no_period():
     assert track.grousers is None and track.period == 0.0 and track.footprints() == ()
 
 
-@pytest.mark.parametrize("name", bundled_vehicles())
+@each_row("name", bundled_vehicles())
 def test_a_bundled_vehicle_is_found_by_name_in_any_folder(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert find_vehicle(name) == Path(bundled_vehicles()[name])
@@ -414,7 +415,7 @@ def test_a_bundled_vehicle_is_the_file_that_has_its_folders_name(tmp_path, monke
     assert bundled_vehicles() == {"mine": tmp_path / "mine" / "mine.yaml"}
 
 
-@pytest.mark.parametrize("name", bundled_vehicles())
+@each_row("name", bundled_vehicles())
 def test_a_vehicle_has_one_mass_however_it_is_asked(name):
     """Its links', with drives' inertia moved to belts; the whole's; and what the file gives part by part."""
     vehicle = load_vehicle(name)

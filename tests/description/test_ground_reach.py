@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import yaml
 from pybullet_utils.bullet_client import BulletClient
+from tables import each_row
 
 import segtrack
 from segtrack import terrain
@@ -74,7 +75,7 @@ def test_the_depth_of_a_shape_below_the_tips_is_that_of_its_lowest_point(shape, 
         assert low[0].shape.startswith("collision 2 (") and low[0].depth == pytest.approx(depth, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", sorted(set(bundled_vehicles()) - {"conveyor"}))
+@each_row("name", sorted(set(bundled_vehicles()) - {"conveyor"}))
 def test_bundled_vehicles_stand_on_their_belts(name):
     assert low_shapes(load_vehicle(name)) == ()
 

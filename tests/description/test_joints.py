@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from jointed_vehicles import TRACK, Limb, jointed, random_limbs, urdf_text
 from scipy.spatial.transform import Rotation
+from tables import each_row
 
 from segtrack.description import link_frames, load_vehicle, vehicle_links
 from segtrack.description.joints.design import ForceCurve, leaders
@@ -165,8 +166,8 @@ def test_spring_damper_and_buffers_add_up(tmp_path: Path) -> None:
 TURN = {"turn": {"servo": {}}}
 
 
-@pytest.mark.parametrize(
-    ("joints", "told"),
+@each_row(
+    "joints, told",
     [
         ({"trun": {}}, "joints.trun is no joint of the body's URDF; did you mean turn?"),
         (
@@ -361,8 +362,8 @@ def sprung(*links: str) -> dict[str, Any]:
     return {"chain": {"suspension": {link: {"stiffness": 5.0} for link in links}}}
 
 
-@pytest.mark.parametrize(
-    ("limb", "told"),
+@each_row(
+    "limb, told",
     [
         (
             Limb("a", mass=0.0),

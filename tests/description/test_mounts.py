@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import yaml
+from tables import each_row
 
 from segtrack.description import (
     Frame,
@@ -39,8 +40,8 @@ def oval(mount, **body):
     return {"name": "own", "source": "made up", "body": body, "tracks": {"left": track}}
 
 
-@pytest.mark.parametrize(
-    ("rpy", "message"),
+@each_row(
+    "rpy, message",
     [
         ([0, 0, PI], BACKWARDS), ([PI, 0, 0], BACKWARDS), ([PI, 1.0, 0], BACKWARDS),
         ([0, 0, PI / 2], SIDEWAYS), ([PI / 2, 0, 0], f"(0, 0, 1): {FLAT}"),
@@ -90,7 +91,7 @@ def test_a_flippers_track_is_held_against_the_body():
         parse_vehicle(data)
 
 
-@pytest.mark.parametrize("name", bundled_vehicles())
+@each_row("name", bundled_vehicles())
 def test_bundled_vehicles_drive_forward(name):
     for track in place_tracks(load_vehicle(name), {}):
         np.testing.assert_allclose(track.frame.push, [1, 0, 0], atol=1e-12)

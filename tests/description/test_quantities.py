@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tables import each_row
 
 from segtrack.description import VehicleDescription, bundled_vehicles, contact_of, load_vehicle, vehicle_links
 from segtrack.description.placement import body_mass
@@ -159,8 +160,8 @@ def test_gauges_are_those_of_the_files() -> None:
     assert {name: gauge for name, gauge in found.items() if gauge is not None} == pytest.approx(GAUGES)
 
 
-@pytest.mark.parametrize("user", USERS, ids=lambda user: user.__name__)
-@pytest.mark.parametrize("name", GAUGES)
+@each_row("user", USERS)
+@each_row("name", GAUGES)
 def test_every_user_has_the_gauge_of_the_description(
     name: str, user: Callable[[VehicleDescription], float]
 ) -> None:
@@ -241,7 +242,7 @@ def test_a_copy_with_another_gauge_has_it() -> None:
     assert with_gauge(packbot, 0.7).gauge == pytest.approx(0.7)
 
 
-@pytest.mark.parametrize("name", VEHICLES)
+@each_row("name", VEHICLES)
 def test_every_user_has_the_mass_of_the_description(name: str) -> None:
     vehicle = load_vehicle(name)
     assert sum(link.mass for link in vehicle_links(vehicle).masses) == pytest.approx(vehicle.mass, rel=1e-12)
@@ -253,7 +254,7 @@ def test_a_fitted_stiffness_begins_at_that_under_the_vehicles_mass(name: str) ->
     assert PARAMETERS["contact_stiffness"].value_of(vehicle) == contact_of(vehicle, vehicle.mass)[0]
 
 
-@pytest.mark.parametrize("name", VEHICLES)
+@each_row("name", VEHICLES)
 def test_every_user_has_the_contact_length_of_the_description(name: str) -> None:
     vehicle = load_vehicle(name)
     first = next(vehicle.mounted_tracks()).spec

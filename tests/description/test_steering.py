@@ -35,8 +35,17 @@ def wheels(x: float, y: float, lug: float = 0.0) -> VehicleDescription:
     return parse_vehicle(data)
 
 
-@pytest.mark.parametrize("lug", [0.0, 0.01])
-@pytest.mark.parametrize(("x", "y"), [(0.15, 0.15), (0.1, 0.2), (0.3, 0.15)])
+@pytest.mark.parametrize(
+    ("x", "y", "lug"),
+    [
+        (0.15, 0.15, 0.0),
+        (0.1, 0.2, 0.0),
+        (0.3, 0.15, 0.0),
+        (0.1, 0.2, 0.01),
+        pytest.param(0.15, 0.15, 0.01, marks=pytest.mark.slow),
+        pytest.param(0.3, 0.15, 0.01, marks=pytest.mark.slow),
+    ],
+)
 def test_four_wheels_turn_as_their_four_points_say(x: float, y: float, lug: float) -> None:
     """F_t y = F_l x, with slips u - w y and w x, gives w = u y / (x^2 + y^2); tips run faster."""
     expected = y * y / (x * x + y * y) * (1 + lug / 0.08)

@@ -6,6 +6,7 @@ import pybullet
 import pytest
 import yaml
 from pybullet_utils.bullet_client import BulletClient
+from tables import each_row
 from typer.testing import CliRunner
 
 import segtrack
@@ -67,7 +68,7 @@ def messages(*texts):
     return [f"mine.yaml:{line}" for text in texts for line in MISTAKES[text][1].splitlines()]
 
 
-@pytest.mark.parametrize("text", MISTAKES)
+@each_row("text", MISTAKES)
 def test_a_mistake_is_told_once_with_its_line_however_often_its_anchor_is_used(tmp_path, text):
     with pytest.raises(VehicleFileError) as error:
         load_vehicle(file_with(tmp_path, text))
@@ -104,7 +105,7 @@ def test_every_way_to_load_a_file_says_the_same(tmp_path):
 WIDTH = "width must be greater than 0, got"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text, told",
     [
         # An anchor's own keys, and those beside it.
@@ -231,7 +232,7 @@ def test_an_unknown_reflected_mass_takes_nothing_from_its_link():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "path, old, new",
     [
         (("flippers", "front_left"), "extends", "tip_direction"),

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from tables import each_row
 
 from segtrack.courses import bundled_courses, load_course, parse_course
 from segtrack.courses.ground import MAX_SOLIDS
@@ -68,7 +69,7 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize("name", BOMBS)
+@each_row("name", BOMBS)
 def test_a_course_that_would_grow_is_refused_where_it_does(name):
     text, told = BOMBS[name]
     if told is None:
@@ -141,7 +142,7 @@ def test_a_study_is_planned_within_bounds(tmp_path):
     assert "must give a grid of at most 100000 vehicles, got 100000000" in str(error.value)
 
 
-@pytest.mark.parametrize("course", bundled_courses())
+@each_row("course", bundled_courses())
 def test_what_is_bundled_has_room_in_the_budget(course):
     assert load_course(course).name == course
     content = parse_yaml(load_course(course).source, course, CourseFileError)

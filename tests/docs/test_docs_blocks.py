@@ -16,12 +16,12 @@ import yaml
 from conftest import command_of
 from docs.blocks import ROOT, SHELL, Block, blocks_of, pages, script_of
 from docs.given import NEEDED
+from tables import each_row
 
 from docs import given
 from segtrack.cli.app import app
 
 PAGES = pages()
-NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 INLINE = re.compile(r"`(segtrack [^`]+)`")
 
 
@@ -74,7 +74,7 @@ def test_a_block_that_fails_is_noticed(text: str, status: int, message: str, tmp
     assert message in done.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+@each_row("page", PAGES)
 def test_every_command_is_run_or_left_out_for_a_reason(page: Path) -> None:
     assert not [line for block in blocks_of(page) for line in block.unknown]
 
@@ -86,14 +86,14 @@ def test_a_command_that_is_not_run_is_noticed() -> None:
     assert not Block("sh", "make all\n", 1, skip="needs a compiler").unknown
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+@each_row("page", PAGES)
 def test_yaml_blocks_can_be_read(page: Path) -> None:
     for block in blocks_of(page):
         if block.language == "yaml":
             yaml.safe_load(block.text)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+@each_row("page", PAGES)
 def test_python_blocks_compile(page: Path) -> None:
     for block in blocks_of(page):
         if block.language == "python":
@@ -124,7 +124,7 @@ def exists(name: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+@each_row("page", PAGES)
 def test_names_and_files_exist(page: Path) -> None:
     """Names after `segtrack.`; modules that a page names, from its folder, the package or the repository."""
     text = page.read_text(encoding="utf-8")
@@ -168,7 +168,7 @@ def unknown_word(command: str) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+@each_row("page", PAGES)
 def test_commands_and_options_exist(page: Path) -> None:
     wrong = {command: word for command in commands_in(page) if (word := unknown_word(command)) is not None}
     assert not wrong

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tables import each_row
 
 import segtrack
 from segtrack import terrain
@@ -77,8 +78,8 @@ def test_everything_that_lists_track_models_has_the_new_one(sand):
     assert str(error.value).endswith(f", {SAND}")
 
 
-@pytest.mark.parametrize("name", TRACK_MODELS)
-@pytest.mark.parametrize("engine", ["native", "pybullet"])
+@each_row("name", TRACK_MODELS)
+@each_row("engine", ["native", "pybullet"])
 def test_every_row_names_builders_that_exist(name, engine):
     entry = TRACK_MODELS[name]
     if engine == "pybullet":

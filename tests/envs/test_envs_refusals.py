@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from env_actions import FORWARD, STILL
 from scenes import environment
+from tables import each_row
 
 from segtrack.description import bundled_vehicles
 from segtrack.envs import TASKS, TERMS, Environment, Scan
@@ -20,7 +21,7 @@ PARAMETERS = ", ".join(("height", *ROBOT_PARAMETERS))
 SHAPE = "action must be of shape (4,): left, right, front, rear, got shape"
 
 
-@pytest.mark.parametrize(
+@each_row(
     "action, message",
     [
         ([1, 1], f"{SHAPE} (2,)"),
@@ -76,7 +77,7 @@ VALUES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("given, kind, message", VALUES)
+@each_row("given, kind, message", VALUES)
 def test_options_that_are_refused_leave_the_episode_as_it_was(climb, given, kind, message):
     climb.reset(seed=0)
     drawn = climb.np_random.bit_generator.state
@@ -87,7 +88,7 @@ def test_options_that_are_refused_leave_the_episode_as_it_was(climb, given, kind
     climb.step(FORWARD)
 
 
-@pytest.mark.parametrize("given, kind, message", VALUES)
+@each_row("given, kind, message", VALUES)
 def test_parameters_that_cannot_be_are_refused(given, kind, message):
     with pytest.raises(kind) as error:
         Environment("StepClimb", **given)

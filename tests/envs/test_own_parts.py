@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from env_views import view_at
 from scenes import environment
+from tables import each_row
 
 import segtrack.envs
 from segtrack.envs import PARTS, TASKS, TERMS, Environment, ObservationPart, Term, VectorEnvironment, straight
@@ -128,8 +129,8 @@ def test_the_tables_are_constants():
 PART_NAMES, TERM_NAMES = ", ".join(PARTS), ", ".join(TERMS)
 
 
-@pytest.mark.parametrize("make", [Environment, VectorEnvironment])
-@pytest.mark.parametrize(
+@each_row("make", [Environment, VectorEnvironment])
+@each_row(
     "given, message",
     [
         ({"parts": {"speed": None}}, f"no observation part 'speed'; there are: {PART_NAMES}"),
@@ -168,7 +169,7 @@ def test_what_is_no_part_or_term_is_refused_by_name(make, given, message):
     assert str(error.value).startswith(message)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "given, message",
     [
         ({"parts": {"own": HEIGHT._replace(read=lambda view, setup: view.yaw)}},
@@ -182,7 +183,7 @@ def test_what_is_no_part_or_term_is_refused_by_name(make, given, message):
          "reward term own must be numbers of shape ({n},), a row a robot, got object of shape ()"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("count", [None, 2])
+@each_row("count", [None, 2])
 def test_rows_of_another_shape_are_refused_by_name(given, message, count):
     env = (
         Environment("StepClimb", **given) if count is None else VectorEnvironment("StepClimb", count, **given)

@@ -6,6 +6,7 @@ import pickle
 import gymnasium
 import numpy as np
 import pytest
+from tables import each_row
 
 from segtrack.envs import TASK_ID, Environment, EpisodeCourse, Number, Task, VectorEnvironment, straight
 from segtrack.envs.task import Path
@@ -45,8 +46,8 @@ OTHER = "course of Way with index 1 must be that of its library, got another one
 NONE = EpisodeCourse(Plane(), straight(0.0, 2.0), 1)
 
 
-@pytest.mark.parametrize("make", [Environment, lambda task: VectorEnvironment(task, 2, threads=1)])
-@pytest.mark.parametrize(
+@each_row("make", [Environment, lambda task: VectorEnvironment(task, 2, threads=1)])
+@each_row(
     "given, message",
     [
         (in_library(2), f"{PLACE}2"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from segtrack.envs import straight
 from segtrack.envs.task import Path, PathPoint
@@ -76,7 +77,7 @@ def test_a_path_ends_at_its_ends():
     assert path.locate(0.0, 2.5) == PathPoint(1.5, 1.0, math.pi / 2)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "points, expected",
     [
         ([[1.0, 2.0], [1.0, 2.0]], "each another than the one before"),

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from native_vehicles import SPRUNG
 from scipy.spatial.transform import Rotation
+from tables import each_row
 
 from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.geometry import (
@@ -103,9 +104,9 @@ def test_roll_pitch_yaw_are_those_of_urdf(rpy):
     np.testing.assert_allclose(rotation_of(rpy_of(matrix)), matrix, atol=1e-12)
 
 
-@pytest.mark.parametrize("off", [0.0, 1e-14, 1e-12, 1e-10, 5e-10, 2e-9, 1e-7, 1e-5])
-@pytest.mark.parametrize("pitch", [math.pi / 2, -math.pi / 2])
-@pytest.mark.parametrize("roll, yaw", [(0.0, 0.0), (0.4, -1.1), (-3.0, 2.9)])
+@each_row("off", [0.0, 1e-14, 1e-12, 1e-10, 5e-10, 2e-9, 1e-7, 1e-5])
+@each_row("pitch", [math.pi / 2, -math.pi / 2])
+@each_row("roll, yaw", [(0.0, 0.0), (0.4, -1.1), (-3.0, 2.9)])
 def test_roll_pitch_yaw_survive_gimbal_lock_and_its_surroundings(roll, pitch, yaw, off):
     """Also of a matrix that is a product, whose small entries are rounded like its large ones."""
     exact, turn = rotation_of((roll, pitch - math.copysign(off, pitch), yaw)), rotation_of((0.3, -0.8, 1.1))
@@ -114,7 +115,7 @@ def test_roll_pitch_yaw_survive_gimbal_lock_and_its_surroundings(roll, pitch, ya
         np.testing.assert_allclose(rotation_of(rpy_of(matrix)), matrix, atol=within)
 
 
-@pytest.mark.parametrize("name", [name for name in bundled_vehicles() if name not in SPRUNG])
+@each_row("name", [name for name in bundled_vehicles() if name not in SPRUNG])
 def test_left_and_right_tracks_are_built_alike(name):
     tracks = {t.name: t for t in load_vehicle(name).mounted_tracks()}
     for left, track in tracks.items():

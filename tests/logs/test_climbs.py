@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from tables import each_row
 from typer.testing import CliRunner
 
 from segtrack.errors import ClimbsFileError, SegtrackError
@@ -93,8 +94,8 @@ heigth,outcome,friction,colour
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
+@each_row(
+    "name, text, message",
     [
         (
             "t.csv",

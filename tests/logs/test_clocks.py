@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from quick import some_of
 from scipy.integrate import trapezoid
 from scipy.spatial.transform import Rotation
 from scipy.stats import binom
+from tables import each_row
 
 from segtrack.errors import ClockError
 from segtrack.logs import Motion, Signal
@@ -236,8 +238,8 @@ def test_noise_weights_are_the_derivatives_of_increments_by_samples():
         assert weights @ view.values == pytest.approx(compute_increments(view, times)[:, 0])
 
 
-@pytest.mark.parametrize("rate", [0.0, 0.0003, 0.001, 0.003, 0.1])
-@pytest.mark.parametrize("angle", [1e-5, 0.001, 0.005, 0.01])
+@pytest.mark.parametrize("rate", some_of([0.0, 0.0003, 0.001, 0.003, 0.1], 0.0, 0.001, 0.1))
+@pytest.mark.parametrize("angle", some_of([1e-5, 0.001, 0.005, 0.01], 1e-5, 0.01))
 def test_noise_of_both_has_an_interval_however_small_the_one_is(angle, rate):
     """Within an interval and a half."""
     rng, times = np.random.default_rng(0), np.arange(0.0, 60.0, 0.02)
@@ -362,8 +364,8 @@ def curve(best, rival=0.0, rivals_share=1.0):
     return _Curve(np.arange(101) - 50, values, shares, np.ones(101))
 
 
-@pytest.mark.parametrize(
-    ("seen", "opposed", "problem"),
+@each_row(
+    "seen, opposed, problem",
     [
         (curve(0.59), None, "the peak is flat"),
         (curve(0.61), None, None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tables import each_row
 
 from segtrack.description import load_vehicle, parse_vehicle
 from segtrack.errors import InvalidValueError, SegtrackError, VehicleFileError
@@ -16,8 +17,8 @@ from segtrack.logs.fit.vehicle_file import write_vehicle
 QUINCE = load_vehicle("quince")
 
 
-@pytest.mark.parametrize("name", PARAMETERS)
-@pytest.mark.parametrize("vehicle", ["quince", "bulldozer", "maxxii"])
+@each_row("name", PARAMETERS)
+@each_row("vehicle", ["quince", "bulldozer", "maxxii"])
 def test_a_parameter_is_read_back_as_it_was_set_and_no_other_changes(name: str, vehicle: str) -> None:
     before = load_vehicle(vehicle)
     value = PARAMETERS[name].value_of(before) + 0.01
@@ -74,8 +75,8 @@ def test_scaled_unknowns_run_from_bound_to_bound() -> None:
         assert unknown.slope(0.3) == pytest.approx(slope)
 
 
-@pytest.mark.parametrize(
-    ("vehicle", "values", "message"),
+@each_row(
+    "vehicle, values, message",
     [
         ("quince", {"frction": 1.0}, "no parameter 'frction'; there are: " + ", ".join(PARAMETERS)),
         ("quince", {"friction": -1.0}, "friction must be at least 0, got -1.0"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from mapped_logs import COUNT, TIMES, channel, constant, log_of, mapped, refused
 from scipy.stats import median_abs_deviation
+from tables import each_row
 
 from segtrack.errors import MappingFileError
 from segtrack.logs.mapping import map_file, parse_mapping
@@ -175,8 +176,8 @@ def test_a_single_step_that_is_long_beside_a_wrap_is_only_noted():
     assert "steps are at most 41 % of that" in mapped(log, BELTS % ", wrap: 65536").notes[0]
 
 
-@pytest.mark.parametrize(
-    ("quantity", "message"),
+@each_row(
+    "quantity, message",
     [
         (
             "belt_speed: {left: a, right: b, unit: m/s, wrap: 9}",
@@ -244,8 +245,8 @@ def test_a_wrap_beside_the_logs_own_unit_of_speeds_is_refused():
     )
 
 
-@pytest.mark.parametrize("window", [3, 5, 7, 11, 21])
-@pytest.mark.parametrize("slope", [-1800.0, -300.5, 300.5, 1800.0])
+@each_row("window", [3, 5, 7, 11, 21])
+@each_row("slope", [-1800.0, -300.5, 300.5, 1800.0])
 def test_the_wrap_of_a_counter_is_no_spike_but_at_the_ends(window, slope):
     counts = np.floor(slope * np.arange(2000.0)) % 65536
     half = window // 2

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tables import each_row
 
 from segtrack.errors import FileAccessError, MappingFileError
 from segtrack.logs.mapping import MappingFile, load_mapping, parse_mapping
@@ -64,8 +65,8 @@ quantities:
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@each_row(
+    "text, message",
     [
         ("quantities: {}", "m.yaml:1: quantities must have at least one with a channel"),
         ("{}", "m.yaml: quantities is missing"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tables import each_row
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
@@ -151,8 +152,8 @@ def test_the_table_of_a_simulated_climb_needs_nothing_to_be_said(tmp_path):
     assert "left: left_speed_m_s" in propose(log)
 
 
-@pytest.mark.parametrize(
-    ("names", "taken"),
+@each_row(
+    "names, taken",
     [
         (("gyro_x", "gyro_y", "gyro_z"), ["angular_velocity"]),
         (("acc_x", "acc_y", "acc_z", "mag_x", "mag_y", "mag_z"), []),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from mapped_logs import COUNT, TIMES, backwards, channel, constant, log_of, refused, with_run
+from tables import each_row
 
 from segtrack.errors import MappingFileError
 from segtrack.logs.mapping import map_file
@@ -82,8 +83,8 @@ BAD_QUATERNIONS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("channels", "quantities", "message"),
+@each_row(
+    "channels, quantities, message",
     [
         (
             [channel("a", constant(1), "rad", backwards())],
@@ -143,7 +144,6 @@ BAD_QUATERNIONS = (
             "body frame's origin",
         ),
     ],
-    ids=["backwards", "gap", "none", "quaternions", "no overlap", "empty", "width", "place", "velocity"],
 )  # fmt: skip
 def test_a_log_is_refused(channels, quantities, message):
     more = "sensors: {s: {xyz: [1, 0, 0]}}" if "sensor" in quantities else ""

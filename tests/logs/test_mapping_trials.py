@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from mapped_logs import TIMES, channel, log_of
+from tables import each_row
 from typer.testing import CliRunner
 
 from segtrack.errors import InvalidValueError, MappingFileError
@@ -109,8 +110,8 @@ def test_other_sources_are_cut_to_the_trial():
     assert 0 <= roll.times[0] < 0.1 and 4.8 < roll.times[-1] <= TIMES[199] - TIMES[100]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
+@each_row(
+    "text, message",
     [
         ("{}", "m.yaml:1: split must have exactly one of windows, channel, got none"),
         ("{windows: []}", "m.yaml:1: split.windows must be at least 1 long, got []"),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from mapped_logs import COUNT, TIMES, channel, constant, log_of, mapped, refused, with_run
+from tables import each_row
 
 from segtrack.logs.mapping import ANGLE, LENGTH, SPEED
 from segtrack.logs.mapping.references import CURRENT, ENERGY, FORCE, TIME, TURNING
@@ -96,8 +97,8 @@ def test_a_twist_becomes_belt_speeds():
     )
 
 
-@pytest.mark.parametrize(
-    ("said", "key", "value", "expected"),
+@each_row(
+    "said, key, value, expected",
     [
         ("pitch: {channel: a, unit: deg, positive: nose up}", "pitch", 90.0, np.pi / 2),
         ("pitch: {channel: a, unit: deg, positive: nose down}", "pitch", 90.0, -np.pi / 2),
@@ -118,8 +119,8 @@ def test_units_and_signs_become_segtracks(said, key, value, expected):
     assert signals[key].values == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("units", "as_much"),
+@each_row(
+    "units, as_much",
     [
         (LENGTH, {"m": 1, "cm": 100, "mm": 1000, "km": 0.001}),
         (SPEED, {"m/s": 1, "cm/s": 100, "mm/s": 1000, "km/h": 3.6}),

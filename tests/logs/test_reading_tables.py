@@ -6,6 +6,7 @@ from datetime import datetime, timezone
 
 import numpy as np
 import pytest
+from tables import each_row
 
 from segtrack.errors import LogFileError
 from segtrack.logs.reading import is_time, read_log
@@ -34,8 +35,8 @@ def values(log):
     return np.column_stack([channel.values for channel in log.channels.values()])
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", " "])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@each_row("delimiter", [",", ";", "\t", " "])
+@each_row("newline", ["\n", "\r\n"])
 def test_a_table_has_the_numbers_that_python_reads(delimiter, newline, tmp_path):
     text = text_of(delimiter=delimiter, newline=newline)
     log = read(tmp_path, text)
@@ -93,8 +94,8 @@ def test_dates_are_seconds_since_1970(tmp_path):
     np.testing.assert_array_equal(log.channels["v"].times, [noon + 0.25, noon + 1])
 
 
-@pytest.mark.parametrize(
-    ("header", "unit"),
+@each_row(
+    "header, unit",
     [
         ("v [m/s]", "m/s"),
         ("v (m/s)", "m/s"),

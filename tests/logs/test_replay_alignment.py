@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from simulated_logs import BEGIN, LEVEL, climb, differences, disguised, step
+from tables import each_row
 
 from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError, LogFileError, UnknownNameError
@@ -342,9 +343,7 @@ def bad_logs():
     )
 
 
-@pytest.mark.parametrize(
-    ("change", "given", "message"), [case[1:] for case in bad_logs()], ids=[c[0] for c in bad_logs()]
-)
+@each_row("change, given, message", [case[1:] for case in bad_logs()])
 def test_logs_that_do_not_fit_are_refused(change, given, message, truth, settings):
     with pytest.raises((InvalidValueError, LogFileError, UnknownNameError)) as error:
         align(change(truth), replace(settings, **given))

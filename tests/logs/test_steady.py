@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from tables import each_row
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
@@ -182,7 +183,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("make", "message"), REFUSED)
+@each_row("make, message", REFUSED)
 def test_tables_that_are_none_are_refused(make, message: str) -> None:
     with pytest.raises(SegtrackError) as error:
         make()

@@ -65,9 +65,12 @@ def test_the_law_in_reverse_is_its_mirror_image(drive: DriveSpec) -> None:
         assert (back, mirrored) == (-target, rest)
 
 
+COMPILED = numba.njit(next_target), numba.njit(force_at), numba.njit(next_pedal_target)
+
+
 @pytest.mark.parametrize("drive", [CONSTANT, MOTOR, WORM])
 def test_the_law_compiles_to_the_same_numbers(drive: DriveSpec) -> None:
-    target, at, pedal = numba.njit(next_target), numba.njit(force_at), numba.njit(next_pedal_target)
+    target, at, pedal = COMPILED
     table = [value for row in drive.forces for value in row]
     for now in situations():
         law = law_of(drive, now[0], now[1])

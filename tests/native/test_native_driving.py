@@ -172,7 +172,7 @@ TURNING = [n for n in segtrack.bundled_vehicles() if segtrack.load_vehicle(n).tr
 
 
 @pytest.mark.parametrize("track_model", ["compliant", "surface"])
-@pytest.mark.parametrize("name", some_of(TURNING, "packbot", "quince"))
+@pytest.mark.parametrize("name", some_of(TURNING, "quince"))
 def test_turning_does_not_depend_on_the_step(name, track_model):
     """Within 1 % from 1 to 4 ms, flippers up, and without grousers within 1e-4."""
     rates = {}

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tables import each_row
 
 from segtrack import load_vehicle
 from segtrack.description import vehicle_links
@@ -35,7 +36,7 @@ def drive(session, *commands, ticks=10):
     return np.concatenate([session.pose().flat(), session.readings()])
 
 
-@pytest.mark.parametrize(
+@each_row(
     "given, kind, message",
     [
         ({"vehicle": ""}, InvalidValueError, "vehicle must be a name or the path of a file, got ''"),

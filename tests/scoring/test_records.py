@@ -9,6 +9,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 import pytest
+from tables import each_row
 
 from segtrack.errors import FileAccessError, InvalidValueError, MissingPackageError, UnknownNameError
 from segtrack.scoring import (
@@ -127,7 +128,7 @@ def test_people_s_names_are_operators(records, name):
     assert records.operators() == (check_operator(name),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "name",
     [
         "",

@@ -5,6 +5,7 @@ import io
 import re
 
 import pytest
+from tables import each_row
 from test_records import result
 
 from segtrack.errors import SyllabusFileError
@@ -89,8 +90,8 @@ def test_a_trial_of_an_exercise_ends_with_what_is_to_be_completed_or_one_failure
     assert trial.state == state
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
+@each_row(
+    "text, problem",
     [
         ("title: Day\nexercises: []\n", "exercises must"),
         ("title: Day\nexercises: [{name: a b}]\n", "exercises[0].name"),

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import scipy.stats
+from tables import each_row
 
 from segtrack.courses import Course, Setting, Start, Zone
 from segtrack.errors import InvalidValueError, NotReadyError
@@ -245,8 +246,8 @@ def test_summary_counts_and_tells():
     }
 
 
-@pytest.mark.parametrize(
-    ("do", "message"),
+@each_row(
+    "do, message",
     [
         (lambda: Drive(repetitions=15), "repetitions must be 10 or 20 or 30, got 15"),
         (lambda: Drive().go(0.0, seconds=-1.0), "time of the situation [s] must be at least 100.0, got 99.0"),

@@ -15,6 +15,7 @@ import httpx  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from page_layout import LAYOUT  # noqa: E402
 from quick import some_of  # noqa: E402
+from tables import each_row  # noqa: E402
 from test_station_page import LAPTOP, STATION, TABLET, TRIAL, open_page  # noqa: E402
 
 import segtrack  # noqa: E402
@@ -106,7 +107,7 @@ def places(text):
     return sorted(re.findall(r"\{\w+\}", text))
 
 
-@pytest.mark.parametrize("english", WORDS)
+@each_row("english", WORDS)
 def test_every_word_is_there_in_each_language_with_the_same_places(english):
     assert list(WORDS[english]) == ["de", "ja"]
     for text in WORDS[english].values():

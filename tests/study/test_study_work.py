@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from command_line import PROGRAM, run
 from rich.console import Console
+from tables import each_row
 
 import segtrack
 from segtrack.description import find_vehicle
@@ -353,8 +354,8 @@ def test_a_vehicle_that_cannot_be_is_a_row_with_its_reason(tmp_path):
     json.dumps(result.summary())
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
+@each_row(
+    "old, new, message",
     [
         (
             "tracks.*.contact.friction",

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from tables import each_row
 
 from segtrack import terrain
 
@@ -36,7 +37,7 @@ def test_every_published_soil_has_a_second_transcription():
     assert set(terrain.published_soils()) == set(WONG)
 
 
-@pytest.mark.parametrize("name", WONG)
+@each_row("name", WONG)
 def test_a_soils_numbers_are_those_of_the_second_transcription(name):
     soil = terrain.find_soil(name)
     exponent, cohesive, frictional, cohesion, angle = WONG[name]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 import segtrack
 import segtrack.terrain as terrain
@@ -173,7 +174,7 @@ def kwargs_of(kind):
     }.get(kind, {})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "kind, mistake, message",
     [
         ("Plane", {"friction": -0.1}, "Plane.friction must be a finite number of at least 0, got -0.1"),

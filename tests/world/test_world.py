@@ -63,7 +63,7 @@ def test_two_processes_are_equal_to_the_bit() -> None:
 def test_two_worlds_in_one_process_are_equal_to_the_bit() -> None:
     (first, a), (second, b) = on_plane("quince"), on_plane("quince")
     with first, second:
-        for _ in range(300):
+        for _ in range(150):
             for world, robot in ((first, a), (second, b)):
                 robot.set_belt_speed(0.3, 0.2)
                 world.step()
@@ -157,13 +157,9 @@ def test_a_state_is_restored_to_the_bit_from_where_there_is_no_ground_near(engin
 @pytest.mark.parametrize(
     ("vehicle", "course", "preset"),
     [
-        ("packbot", terrain.Plane(), "exact"),
+        pytest.param("packbot", terrain.Plane(), "exact", marks=pytest.mark.slow),
         ("quince", terrain.Step(height=0.1, distance=0.5), "fast"),
-        (
-            "triangular",
-            BUMPS,
-            "exact",
-        ),
+        pytest.param("triangular", BUMPS, "exact", marks=pytest.mark.slow),
     ],
 )
 def test_saved_state_is_restored_to_the_bit(
