@@ -192,7 +192,8 @@ class BulletEngine(Engine):
     def _take_step(self, damping_rate: float) -> None:
         """Take one step, in as many parts as no vehicle passes a surface of triangles in."""
         longest = min(
-            (v.longest_step(self.time_step, self._terrain_bodies) for v in self._vehicles), default=math.inf
+            (v.approach_surfaces(self.time_step, self._terrain_bodies) for v in self._vehicles),
+            default=math.inf,
         )
         if self._parts > 1:
             for vehicle in self._vehicles:

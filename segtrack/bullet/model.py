@@ -161,6 +161,10 @@ class Belt(ABC):
         """Prepare what depends on the duration of the next step [s]."""
         return None
 
+    def set_rigid(self, rigid: bool) -> None:
+        """Let contacts that give way be rigid, or give way again."""
+        return None
+
     @abstractmethod
     def set_motor_command(self, speed: float, limit: float) -> None:
         """Command the motors: a target speed of the belt [m/s] and a force limit [N], which they share."""

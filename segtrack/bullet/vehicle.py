@@ -93,6 +93,7 @@ class BulletVehicle(VehicleModel):
         links_of = track_builder(track_model).track_links
         thinnest = min(thinnest_part(links_of(track.spec)) for track in description.mounted_tracks())
         self._surfaces = SurfaceWatch(client, self.body_ids, description.name, thinnest)
+        self._is_rigid = False
         for flipper in self.flippers:
             flipper.place(flippers[flipper.name])
         self._mechanism = Mechanism(client, loaded, self._reset_belts_beyond)
@@ -245,23 +246,30 @@ class BulletVehicle(VehicleModel):
         if self._watch.is_due():
             self.warn_of_loose_bodies()
         step = step_duration(self.physics_client_id)
-        self._surfaces.warn(step)
+        self._surfaces.warn(self.approach_surfaces(step, {}), step)
         self.prepare_step(step)
 
-    def longest_step(self, step: float, terrain: Mapping[int, bool]) -> float:
-        """Longest duration of the next step in which its tracks do not pass ground of triangles [s].
-
-        It is infinite where there is none within reach.
+    def approach_surfaces(self, step: float, terrain: Mapping[int, bool]) -> float:
+        """Let its tracks' contacts be rigid in the next step if it falls on ground of triangles.
 
         Args:
             step: Duration that the step is meant to have [s].
             terrain: True for bodies of triangles, by PyBullet's id, as far as they are known.
+
+        Returns:
+            Longest duration of the step in which its tracks do not pass such ground [s]; infinite where there
+            is none within reach.
         """
         try:  # As in `prepare_step`.
-            return self._surfaces.longest_step(step, terrain)
+            longest, falls = self._surfaces.look(step, terrain)
+            if falls != self._is_rigid:
+                for track in self.tracks:
+                    track.belt.set_rigid(falls)
+                self._is_rigid = falls
         except pybullet.error:
             require_body(self.physics_client_id, f"step {self.description.name}", self.body_id)
             raise
+        return longest
 
     def keep_readings(self) -> None:
         """Read the belts before PyBullet is told another duration, by which it divides impulses."""

@@ -76,6 +76,28 @@ def test_a_vehicle_that_fell_drives_as_on_a_plane(
     assert deepest > -3e-4
 
 
+@pytest.mark.parametrize("time_step", some_of([0.001, 0.002, 0.005], 0.002))
+@pytest.mark.parametrize("height", some_of([0.15, 0.32, 1.0], 0.32))
+@pytest.mark.parametrize("roll", some_of([0.0, 0.3], 0.0))
+@pytest.mark.parametrize("kind", some_of(["heightfield", "mesh"], "mesh"))
+@pytest.mark.parametrize("vehicle", some_of(["packbot", "maxxii"], "maxxii"))
+def test_a_vehicle_that_lands_askew_hangs_in_no_surface(
+    vehicle: str, kind: str, roll: float, height: float, time_step: float, tmp_path: Path
+) -> None:
+    """Few grousers land first, and give way most: they have to stop it before they are half in."""
+    with segtrack.World("fast", engine="pybullet", time_step=time_step) as world:
+        world.add_terrain(ground(kind, tmp_path))
+        turn = world.client.getQuaternionFromEuler((roll, 0.3, 0.0))
+        robot = world.add_vehicle(vehicle, track_model="segments", position=(0.0, 0.0, 1.0))
+        robot.reset_base_pose((0.0, 0.0, 1.0), turn)
+        (_, _, lowest), _ = robot.model.bounds()
+        robot.reset_base_pose((0.0, 0.0, 1.0 - lowest + height), turn)
+        world.run(math.sqrt(2 * height / 9.81) + 1.0)
+        contacts = world.client.getContactPoints(bodyA=robot.model.body_id)
+        assert contacts
+        assert min(contact[8] for contact in contacts) > -3e-4
+
+
 def test_a_fall_in_parts_is_repeated_after_a_restore_to_the_bit(tmp_path: Path) -> None:
     with segtrack.World("fast", engine="pybullet") as world:
         world.add_terrain(ground("heightfield", tmp_path))

@@ -20,7 +20,7 @@ MIDDLE = 0.3
 """Distance from the middle of a wide gate at which one that turns there has reached it [m]."""
 AHEAD = 0.6
 """Distance [m], see `aim`."""
-VIA = {"figure-8": {3: (0.0, -1.2), 7: (0.0, -1.2)}}
+VIA = {"figure-8": {3: (0.0, -1.2), 4: (0.0, 0.6), 7: (0.0, -1.2)}}
 """Places on the way to some gates [m]: straight ahead is a wall, which Quince climbs, and tips over."""
 
 

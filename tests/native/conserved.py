@@ -35,7 +35,9 @@ def momenta(world: segtrack.World, robot: Robot) -> tuple[np.ndarray, np.ndarray
     """Momentum [kg m/s], and angular momentum about the centre of mass [kg m^2/s], half a sub-step ago.
 
     Wheels are part of the links' masses; they have a spin of their own. So are sliding idlers, where they are
-    drawn: they count there as a negative mass, and where they are as their mass.
+    drawn: they count there as a negative mass, and where they are as their mass, with the momentum that their
+    links have felt. What the last change of a link's acceleration adds to it, the link feels in the next
+    sub-step; see `test_sliding_idlers_have_the_momentum_that_their_links_have_felt`.
     """
     with half_a_step_back(world, robot):
         return _momenta(robot)
@@ -75,14 +77,10 @@ def _momenta(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
         plane, turning = rotation[:, [0, 2]], work.angular_velocities[link]
         for w in np.flatnonzero(wheels.slide_masses):
             mass, drawn = wheels.slide_masses[w], work.belt_origins[t] + plane @ wheels.positions[w]
-            slid, along = slide_of(chain, w)
-            place, along = drawn + plane @ slid, plane @ along
-            at_drawn, at_place = (
-                work.velocities[link] + np.cross(turning, point - work.centers[link])
-                for point in (drawn, place)
-            )
+            slid, _ = slide_of(chain, w)
+            at_drawn = work.velocities[link] + np.cross(turning, drawn - work.centers[link])
             masses += [-mass, mass]
-            points += [drawn, place]
-            momenta += [-mass * at_drawn, mass * (at_place + gear.slide_speeds[w] * along)]
+            points += [drawn, drawn + plane @ slid]
+            momenta += [-mass * at_drawn, mass * at_drawn + gear.slide_momenta[w]]
     m, x, p = np.array(masses), np.array(points), np.array(momenta)
     return p.sum(axis=0), spin + np.cross(x - m @ x / m.sum(), p).sum(axis=0)

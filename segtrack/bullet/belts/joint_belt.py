@@ -15,6 +15,8 @@ from segtrack.geometry import wrap_travel
 _FREE = ({"maxJointVelocity": 1e6}, {"linearDamping": 0.0, "angularDamping": 0.0, "jointDamping": 0.0})
 """Dynamics of a link that nothing slows down; PyBullet ignores a joint's damping beside its largest speed."""
 UNLIMITED_FORCE = 1e6
+_RIGID_DAMPING = 1e9
+"""Damping of a contact point that stops whatever lands on it within a step [N s/m]."""
 _HOLD_GAIN = 0.2
 """Fraction of its offset that the motor of a held belt aims to close in a step."""
 _LOCK_RATE = 40.0
@@ -93,6 +95,7 @@ class JointBelt(Belt):
 
     Attributes:
         motors: Places in `track_joints.joints` of the joints that the drive acts on, which share its force.
+        give: Stiffness [N/m] and damping [N s/m] of each contact point; None for rigid ones.
     """
 
     def __init__(
@@ -102,9 +105,10 @@ class JointBelt(Belt):
         motors: tuple[int, ...],
         period: float | None,
         bodies: tuple[int, ...] = (),
+        give: tuple[float, float] | None = None,
     ) -> None:
         """Take loaded joints; see `Belt` for what they are."""
-        self._client = client
+        self._client, self.give = client, give
         self.track_joints, self.motors, self.period, self.bodies = track_joints, motors, period, bodies
         self.can_hold = len(motors) == 1  # Wheels that share a drive have no phase in common.
         self._locked_for = 0.0
@@ -122,6 +126,13 @@ class JointBelt(Belt):
             joints = self.track_joints
             lock_joints(self._client, joints.body, joints.lateral_joints, step)
             self._locked_for = step
+
+    def set_rigid(self, rigid: bool) -> None:
+        """Let contacts that give way be rigid, or give way again."""
+        if self.give is not None:
+            stiffness, damping = self.give
+            joints, damping = self.track_joints, _RIGID_DAMPING if rigid else damping
+            set_stiffness(self._client, joints.body, joints.joints, stiffness, damping)
 
     def set_motor_command(self, speed: float, limit: float) -> None:
         """Command the motors: a target speed of the belt [m/s] and a force limit [N], which they share."""

@@ -212,16 +212,22 @@ def _track_links(spec: TrackSpec) -> tuple[SegmentLink, ...]:
 
 def _create_belt(client: int, track: TrackJoints, smooth: bool = False) -> JointBelt:
     """Make a belt of a loaded track: let its contacts give way, and gear its joints."""
-    if track.spec.contact.stiffness is None:
-        set_stiffness(client, track.body, track.joints, *resting_contact(track.vehicle, smooth))
-    return _gear(client, track, smooth)
+    contact = track.spec.contact
+    if contact.stiffness is not None and contact.damping is not None:
+        give = contact.stiffness, contact.damping
+    else:
+        give = resting_contact(track.vehicle, smooth)
+        set_stiffness(client, track.body, track.joints, *give)
+    return _gear(client, track, smooth, give)
 
 
-def _gear(client: int, track: TrackJoints, smooth: bool = False) -> JointBelt:
+def _gear(
+    client: int, track: TrackJoints, smooth: bool = False, give: tuple[float, float] | None = None
+) -> JointBelt:
     """Gear a loaded track's joints into one belt that repeats after one pitch, or `SMOOTH_PERIOD`."""
     _gear_to_first(client, track)
     period = 0.0 if smooth else track.spec.period
-    return JointBelt(client, track, motors=(0,), period=period or SMOOTH_PERIOD)
+    return JointBelt(client, track, motors=(0,), period=period or SMOOTH_PERIOD, give=give)
 
 
 def resting_contact(vehicle: VehicleDescription, smooth: bool = False) -> tuple[float, float]:
