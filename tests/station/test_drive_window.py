@@ -219,7 +219,7 @@ def test_help_names_the_window_s_keys(pygame):
 
 
 def test_manual_says_what_the_help_says(pygame):
-    from segtrack.station.window.loop import window_help
+    from segtrack.station.window import window_help
 
     manual = Path(__file__).parents[2] / "docs" / "topics" / "station-page.md"
     assert window_help(flippers=True) in manual.read_text("utf-8")

@@ -1,2 +1,0 @@
-from .log import Channel as Channel
-from .log import Log as Log
