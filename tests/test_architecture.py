@@ -16,7 +16,8 @@ import segtrack
 ROOT = Path(segtrack.__file__).parent
 LAYERS = (
     {"errors"},
-    {"files", "html", "language", "quiet"},
+    {"files", "language", "quiet"},
+    {"html"},
     {"geometry"},
     {"terrain"},
     {"ground"},

@@ -151,8 +151,10 @@ main()
 """
 
 
-def test_ctrl_c_during_imports_is_one_line(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", INTERRUPTED_IMPORT]
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_ctrl_c_and_its_like_during_imports_are_one_line(name: str, tmp_path: Path) -> None:
+    """So are what `kill`, Slurm and Docker send, and what a terminal does that is closed."""
+    command = [sys.executable, "-c", INTERRUPTED_IMPORT.replace("SIGINT", name)]
     environment = {**os.environ, "PYTHONPATH": str(Path(segtrack.__file__).parents[1])}
     done = subprocess.run(
         command,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import math
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -192,6 +194,26 @@ def test_parallel_work_keeps_its_order_and_passes_errors_on() -> None:
     assert len(done) == 3
     with pytest.raises(SegtrackError, match=r"^value must be at least 0, got -1\.0$"):
         run_parallel(double, [1.0, -1.0], workers=2)
+
+
+INTERRUPTED_START = """
+import os, signal, threading, time
+from segtrack.experiments.parallel import Workers
+threading.Timer(0.3, os.killpg, [0, signal.SIGINT]).start()
+with Workers(2) as pool:
+    try:
+        pool.run(time.sleep, [60, 60], lambda *done: None)
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+"""Ctrl-C, which a terminal sends to all processes, while workers are still importing."""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no process groups like these")
+def test_workers_that_are_starting_end_without_a_word_at_ctrl_c() -> None:
+    call = [sys.executable, "-c", INTERRUPTED_START]
+    done = subprocess.run(call, capture_output=True, text=True, check=False, start_new_session=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
 
 
 def full_disk(source: Path, target: Path) -> None:
