@@ -16,6 +16,7 @@ import yaml
 
 from segtrack.description.yaml_budget import MAX_BYTES, YamlBudget
 from segtrack.errors import DescriptionFileError, FileAccessError, Problem
+from segtrack.files import check_regular
 
 _INTEGER, _DECIMALS = re.compile(r"[-+]?\d+"), re.compile(r"\d+(?:[eE][-+]?\d+)?")
 _TIGHT = re.compile(r"\d,\d")
@@ -104,8 +105,9 @@ def read_text(path: Path) -> str:
     """Read a file of text.
 
     Raises:
-        FileAccessError: The file cannot be read, is too long, or is no text.
+        FileAccessError: The file cannot be read, is a pipe or a device, is too long, or is no text.
     """
+    check_regular(path)
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)

@@ -183,7 +183,15 @@ def wrong_paths() -> Iterator[tuple[list[str], str]]:
         yield [*call, "no.yaml"], "cannot read no.yaml: no such file"
         yield [*call, "folder"], "cannot read folder: is a folder, not a course file"
         yield [*call, "empty.yaml"], "empty.yaml: must be a mapping of keys, got None"
-    for call in (*READS_A_VEHICLE, ["log", "inspect"], ["log", "map"], ["replay"], ["courses", "draw"]):
+    for call in (
+        *READS_A_VEHICLE,
+        *(["log", name] for name in ("inspect", "map", "fit")),
+        *(["log", name, "log.csv", "--mapping"] for name in ("map", "compare", "report", "turns")),
+        ["study"],
+        ["replay"],
+        ["courses", "draw"],
+        ["evaluate", "StepClimb", "--policy"],
+    ):
         yield [*call, "./pipe"], "cannot read pipe: is a pipe, socket or device, not a file"
     for name in ("inspect", "map"):
         yield ["log", name, "no.csv"], "cannot read no.csv: No such file or directory"
