@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+from functools import partial
 
 
 def main() -> None:
@@ -12,10 +14,11 @@ def main() -> None:
     The signals by which systems end programs, and terminals that close, count as Ctrl-C: what was reached is
     kept, and nothing half-written is left.
     """
-    for name in ("SIGTERM", "SIGHUP"):
-        kind = getattr(signal, name, None)  # Windows has one of them.
-        if kind is not None and signal.getsignal(kind) is signal.SIG_DFL:
-            signal.signal(kind, lambda *_: signal.raise_signal(signal.SIGINT))
+    if hasattr(os, "register_at_fork"):  # Not on Windows, where nothing sends them.
+        for kind in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(kind) is signal.SIG_DFL:
+                signal.signal(kind, lambda *_: signal.raise_signal(signal.SIGINT))
+                os.register_at_fork(after_in_child=partial(signal.signal, kind, signal.SIG_DFL))
     try:
         from segtrack.cli.streams import open_streams
 
