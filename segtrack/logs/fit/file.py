@@ -20,6 +20,7 @@ from segtrack.description.base import (
     check,
     expanded,
     known,
+    shown,
 )
 from segtrack.description.checking import check_content
 from segtrack.description.yaml_file import parse_yaml, read_text
@@ -35,7 +36,7 @@ Share = Annotated[float, Field(strict=True, gt=0, lt=1, allow_inf_nan=False)]
 def _existing(given: str, info: ValidationInfo) -> str:
     path = Path((info.context or {}).get("folder", "."), expanded(given)).resolve()
     if not os.path.exists(path):
-        raise ValueError(f"must be an existing file or folder, got {given!r} (looked for {path})")
+        raise ValueError(f"must be an existing file or folder, got {given!r} (looked for {shown(path)})")
     return str(path)
 
 
