@@ -260,6 +260,14 @@ class UntestedVersionError(SegtrackError, ImportError):
         )
 
 
+class WorkerLostError(SegtrackError):
+    """A worker process that ended before its job did."""
+
+    def __init__(self) -> None:
+        """Say what happened, and what is often the reason."""
+        super().__init__("a worker process was killed, perhaps for want of memory: fewer --jobs need less")
+
+
 class AddressError(SegtrackError):
     """A network address that cannot be listened on."""
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, filterwarnings
 
 from segtrack.errors import FileAccessError, InvalidValueError
 
@@ -40,6 +41,16 @@ def _plain(data: Any) -> Any:
             return float(f"{data:.9g}") + 0.0
         case _:
             return data
+
+
+def check_regular(path: Path) -> None:
+    """Check that a path, if there is anything, is no pipe, socket or device.
+
+    Raises:
+        FileAccessError: It is one: a pipe that nobody writes to would be waited for without end.
+    """
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise FileAccessError("read", path, "is a pipe, socket or device, not a file")
 
 
 def check_writable(folder: Path) -> None:
@@ -185,8 +196,35 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterator[Sequence[object]
 def write_figure(path: Path, figure: Figure, dpi: int = 120) -> Path:
     """Write a picture, as the kind that the path's suffix says; returns its path."""
     with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=dpi)
+        save_figure(figure, temporary, dpi=dpi)
     return path
+
+
+def save_figure(figure: Figure, target: Path | io.StringIO, **options: Any) -> None:
+    """Save a figure with its texts as they are written: a `$` in somebody's name begins no formula.
+
+    TeX sets none of them, whatever the user's `matplotlibrc` says. Characters that the fonts lack become
+    boxes, without a word.
+
+    Args:
+        figure: The figure.
+        target: File, or buffer.
+        options: See matplotlib's `savefig`.
+    """
+    from matplotlib import rc_context
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        text.set_usetex(False)
+        if text.get_text() and not text.get_text().startswith(_LOGARITHMIC):
+            text.set_parse_math(False)
+    with rc_context({"text.usetex": False}), catch_warnings():
+        filterwarnings("ignore", "Glyph .* missing from font")
+        figure.savefig(target, **options)
+
+
+_LOGARITHMIC = r"$\mathdefault{"
+"""Beginning of the labels that matplotlib gives logarithmic axes, as a formula."""
 
 
 def _cannot_write(path: Path, error: OSError) -> FileAccessError:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import gymnasium
 import numpy as np
@@ -17,6 +18,7 @@ from segtrack.engine import EngineName
 from segtrack.envs.environment import Environment
 from segtrack.envs.tasks import TASKS, find_task
 from segtrack.errors import InvalidValueError
+from segtrack.experiments import interrupts_blocked
 
 RESETS = 100
 """Resets of which the median is taken."""
@@ -110,7 +112,8 @@ def _measure(
     def make() -> Environment:
         return Environment(task, vehicle=vehicle, engine=engine)
 
-    one, together = make(), AsyncVectorEnv([make] * workers)
+    with interrupts_blocked():
+        one, together = make(), AsyncVectorEnv([make] * workers)
     try:
         rates, vector_rates = [], []
         for i in range(rounds):
@@ -120,7 +123,9 @@ def _measure(
         period = one.control_period
     finally:
         one.close()
-        together.close()
+        with catch_warnings():
+            simplefilter("ignore")  # Of a call that was under way when Ctrl-C came.
+            together.close(terminate=True)
     rate = statistics.median(rates)
     return Speed(
         task,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segtrack.envs.environment import Environment
 from segtrack.errors import FileAccessError
-from segtrack.files import replacing
+from segtrack.files import check_regular, replacing
 
 if TYPE_CHECKING:
     from segtrack.envs.vector import VectorEnvironment  # With numba, which takes half a second to import.
@@ -106,6 +106,7 @@ class Network:
         Raises:
             FileAccessError: There is no such file, or it is none of ours.
         """
+        check_regular(path)
         try:
             content = path.read_bytes()
         except OSError as error:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from functools import partial
 
 import lazy_loader
 
@@ -16,7 +19,16 @@ def __dir__() -> list[str]:
 
 
 def main() -> None:
-    """Run the program; Ctrl-C while it is imported exits with 130, as one during a command does."""
+    """Run the program; Ctrl-C while it is imported exits with 130, as one during a command does.
+
+    The signals by which systems end programs, and terminals that close, count as Ctrl-C: what was reached is
+    kept, and nothing half-written is left.
+    """
+    if hasattr(os, "register_at_fork"):  # Not on Windows, where nothing sends them.
+        for kind in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(kind) is signal.SIG_DFL:
+                signal.signal(kind, lambda *_: signal.raise_signal(signal.SIGINT))
+                os.register_at_fork(after_in_child=partial(signal.signal, kind, signal.SIG_DFL))
     try:
         from segtrack.cli.streams import open_streams
 

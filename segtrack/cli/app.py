@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import typer
 
@@ -13,8 +14,10 @@ from segtrack.cli.event import event
 from segtrack.cli.files import courses, draw, schema, urdf, validate, vehicles
 from segtrack.cli.learn import evaluate, train
 from segtrack.cli.log import log
+from segtrack.cli.output import words
 from segtrack.cli.preview import preview
 from segtrack.cli.reproduce import reproduce
+from segtrack.cli.streams import USERS_MISTAKE
 from segtrack.cli.study import study
 from segtrack.cli.warm_up import warm_up
 
@@ -55,6 +58,13 @@ MIN_COLUMNS = 20
 
 def main() -> None:
     """Run the program."""
+    for argument in sys.argv[1:]:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:  # It could be neither drawn nor written to a report.
+            told = f"segtrack: an argument must be text in UTF-8, got {os.fsencode(argument)!r}"
+            words().print(told, style="red", markup=False, highlight=False, soft_wrap=True)
+            sys.exit(USERS_MISTAKE)
     columns = os.environ.get("COLUMNS", "")
     if columns.isdigit() and int(columns) < MIN_COLUMNS:
         del os.environ["COLUMNS"]

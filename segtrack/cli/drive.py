@@ -25,7 +25,7 @@ from segtrack.cli.output import (
     show,
     words,
 )
-from segtrack.errors import InvalidValueError, MissingPackageError, finite
+from segtrack.errors import InvalidValueError, MissingPackageError, Phrase, finite
 from segtrack.files import check_file, write_csv
 from segtrack.reproduce import TrackModel
 
@@ -179,6 +179,8 @@ def station(
     if measure is not None:
         _measure(measure, as_json)
         return
+    if as_json:
+        raise InvalidValueError("--measure", "given with --json", Phrase("none"))
     from segtrack.station import StationOptions, serve_station
     from segtrack.station.web import default_folder
 

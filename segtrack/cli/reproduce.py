@@ -60,11 +60,14 @@ class _Reproductions(TyperGroup):
     def commands(self) -> dict[str, Any]:
         """Commands by name."""
         if self._made is None:
-            made = typer.Typer(rich_markup_mode=self.rich_markup_mode)
-            for experiment in EXPERIMENTS:
-                made.command(experiment.name)(_make_command(experiment))
-            self._made = dict(typer.main.get_group(made).commands)
-        return self._made
+            command(self._make)()  # Ctrl-C while it imports ends it as one of a command does.
+        return self._made or {}
+
+    def _make(self) -> None:
+        made = typer.Typer(rich_markup_mode=self.rich_markup_mode)
+        for experiment in EXPERIMENTS:
+            made.command(experiment.name)(_make_command(experiment))
+        self._made = dict(typer.main.get_group(made).commands)
 
     @commands.setter
     def commands(self, _: dict[str, Any]) -> None:

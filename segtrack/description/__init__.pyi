@@ -18,6 +18,7 @@ from .base import expanded as expanded
 from .base import given_one as given_one
 from .base import in_radians as in_radians
 from .base import known as known
+from .base import shown as shown
 from .belt_limits import segments_dip as segments_dip
 from .belt_limits import segments_problems as segments_problems
 from .body import Body as Body

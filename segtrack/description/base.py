@@ -83,11 +83,16 @@ def expanded(name: str | Path) -> Path:
     return Path(os.path.expanduser(name))
 
 
+def shown(path: Path) -> str:
+    """Path as text, with escapes for bytes that are not UTF-8: messages that pass pydantic have none."""
+    return os.fsencode(path).decode(errors="backslashreplace")
+
+
 def _resolve(file: str, info: ValidationInfo) -> str:
     """Make a path absolute, taking it relative to the file's folder."""
     path = Path((info.context or {}).get("folder", "."), expanded(file)).resolve()
     if not os.path.isfile(path):  # A path's own raises on names that are too long for the system.
-        raise ValueError(f"must be an existing file, got {file!r} (looked for {path})")
+        raise ValueError(f"must be an existing file, got {file!r} (looked for {shown(path)})")
     return str(path)
 
 

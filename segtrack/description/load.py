@@ -13,6 +13,7 @@ from segtrack.description.checking import check_content
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.description.yaml_file import YamlFile, parse_yaml, read_text
 from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError, VehicleFileError
+from segtrack.files import check_regular
 
 
 def bundled_vehicles() -> dict[str, Path]:
@@ -48,6 +49,7 @@ def find_description(kind: str, given: str | Path, bundled: Mapping[str, Path]) 
         return path.resolve()
     if str(given) and os.path.isdir(path):
         raise FileAccessError("read", path, f"is a folder, not a {kind} file")
+    check_regular(path)
     if path.suffix in {".yaml", ".yml"} or len(path.parts) > 1:
         raise FileAccessError("read", path, "no such file")
     raise UnknownNameError(kind, str(given), bundled)

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.request import url2pathname
 from xml.etree import ElementTree
 
-from segtrack.description.base import XML_ERRORS
+from segtrack.description.base import XML_ERRORS, shown
 
 _PATHS = {"package": "ROS_PACKAGE_PATH", "model": "GAZEBO_MODEL_PATH"}
 """Environment variable with folders of packages or models, by a name's scheme."""
@@ -38,7 +38,7 @@ def mesh_places(name: str, folder: Path) -> str:
     scheme, _, rest = name.rpartition("://")
     if scheme == "file":
         return f"looked for {_local(name)}"
-    places = f"looked in {folder} and the folders above"
+    places = f"looked in {shown(folder)} and the folders above"
     if scheme not in _PATHS:
         return places
     wanted, variables = f"a folder {rest.partition('/')[0]}", _PATHS[scheme]

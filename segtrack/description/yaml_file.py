@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from segtrack.errors import DescriptionFileError, FileAccessError, Problem
+from segtrack.files import check_regular
 
 MAX_BYTES = 2**18
 """Largest text [B]: 80 times the longest bundled file; it is parsed within a second."""
@@ -181,8 +182,9 @@ def read_text(path: Path) -> str:
     """Read a file of text.
 
     Raises:
-        FileAccessError: The file cannot be read, is too long, or is no text.
+        FileAccessError: The file cannot be read, is a pipe or a device, is too long, or is no text.
     """
+    check_regular(path)
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)

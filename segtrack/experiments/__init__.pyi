@@ -24,6 +24,7 @@ from .histories import GrouserRecorder as GrouserRecorder
 from .hitch import Pull as Pull
 from .hitch import pull_hitch as pull_hitch
 from .parallel import Workers as Workers
+from .parallel import interrupts_blocked as interrupts_blocked
 from .parallel import run_parallel as run_parallel
 from .steering import TURNING_SLOPE as TURNING_SLOPE
 from .steering import TURNING_SPEED as TURNING_SPEED

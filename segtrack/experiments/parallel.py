@@ -6,11 +6,14 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
-from segtrack.errors import SegtrackError
+from segtrack.errors import SegtrackError, WorkerLostError
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
@@ -52,7 +55,7 @@ class Workers:
 
         Raises:
             SegtrackError: Error that a job raised.
-            BrokenProcessPool: A process was lost.
+            WorkerLostError: A process was lost.
         """
         if self.count <= 1 or len(jobs) <= 1 and not self._apart:
             return [_noted(on_done, i, function(job)) for i, job in enumerate(jobs)]
@@ -62,7 +65,8 @@ class Workers:
             spawned = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self.count, spawned, initializer=_begin_worker)
         try:
-            futures = {self._pool.submit(_without_error, function, job): i for i, job in enumerate(jobs)}
+            with interrupts_blocked():
+                futures = {self._pool.submit(_without_error, function, job): i for i, job in enumerate(jobs)}
             for future in as_completed(futures):
                 _noted(on_done, futures[future], _value(future))
             return [_value(future) for future in futures]
@@ -115,15 +119,34 @@ def _without_error(function: Callable[[Job], Done], job: Job) -> tuple[Done | No
 
 
 def _value(future: Future[tuple[Done | None, str | None]]) -> Done:
-    value, message = future.result()
+    try:
+        value, message = future.result()
+    except BrokenProcessPool:
+        raise WorkerLostError from None
     if message is not None:
         raise SegtrackError(message)
     return value  # type: ignore[return-value]
 
 
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C for processes that are started within: they inherit it, and this one ends them."""
+    if not hasattr(signal, "pthread_sigmask"):  # On Windows.
+        yield
+        return
+    resource_tracker.ensure_running()  # It would unblock it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin_worker() -> None:
     """Let Ctrl-C end a worker without a traceback, and the end of its parent, however that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # From before its imports on.
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

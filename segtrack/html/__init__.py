@@ -9,13 +9,13 @@ import re
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
-from warnings import catch_warnings, filterwarnings
 from xml.sax.saxutils import quoteattr
 
 import matplotlib
 from matplotlib.figure import Figure
 
 from segtrack.errors import MissingPackageError
+from segtrack.files import save_figure
 
 
 def render_page(package: str, template: str, values: Mapping[str, Any], extra: str) -> str:
@@ -78,9 +78,8 @@ def inline_svg(figure: Figure, label: str) -> str:
         HTML that refers to nothing outside of itself.
     """
     buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "segtrack"}), catch_warnings():
-        filterwarnings("ignore", "Glyph .* missing from font")  # The browser has fonts for them.
-        figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "segtrack"}):
+        save_figure(figure, buffer, format="svg", metadata={"Date": None}, transparent=True)
     text = buffer.getvalue()
     head, body = text[text.index("<svg") :].split(">", 1)
     size = re.search(r'width="([\d.]+)pt"', head)

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.courses import Course, parse_course
 from segtrack.errors import FileAccessError, RecordingFileError, SegtrackError
+from segtrack.files import check_regular
 from segtrack.recording.messages import RecordedEvent, RecordedInput, RecordingContent
 from segtrack.recording.setup import TICK, Command, DriveSetup, VehicleFiles
 from segtrack.recording.storage import Numbers, read_records, rounding
@@ -78,6 +79,7 @@ class Recording:
         """
         path = Path(path)
         try:
+            check_regular(path)
             size = path.stat().st_size
             with path.open("rb") as file:
                 content = RecordingContent(path.name)

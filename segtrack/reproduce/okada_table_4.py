@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from rich.table import Table
 
 from segtrack.description import load_vehicle
+from segtrack.errors import InvalidValueError, Phrase
 from segtrack.experiments import run_climb, run_parallel, with_contact
 from segtrack.report import Outcome, draw_snapshot, new_figure
 from segtrack.reproduce.okada_cases import TABLE_4, VEHICLE, Table4, case_setup, ending, run_table_4
@@ -158,19 +159,23 @@ def run(
             "--map", help="Map the matches over what the paper leaves open (preset fast by default)."
         ),
     ] = False,
-    map_size: Annotated[str, typer.Option(help="full or small.")] = "full",
+    map_size: Annotated[str | None, typer.Option(help="full or small; full.", show_default=False)] = None,
     band: Annotated[
         bool, typer.Option("--band", help="Compliant belts over time steps and stiffness instead.")
     ] = False,
 ) -> Outcome:
     """Drive the six cases once, or over parameters that the paper does not give."""
     chosen: dict[str, Any] = {"preset": preset, "engine": engine, "track_model": track_model}
-    if with_map:
-        session.rename("okada-table-4-map")
+    if map_size is not None and not with_map:
+        raise InvalidValueError("--map", "given with --map-size", Phrase("none"))
     if band:
+        for name, value in {**chosen, "map": with_map or None}.items():
+            if value is not None:
+                raise InvalidValueError(f"--{name.replace('_', '-')}", "left out with --band", value)
         return map_band(session)
     if with_map:
-        return map_open(session, map_size, chosen)
+        session.rename("okada-table-4-map")
+        return map_open(session, map_size or "full", chosen)
     with session.counting("climbing", len(TABLE_4)) as done:
         result = run_table_4(**chosen, on_done=done)
     summary = result.summary()

@@ -56,9 +56,11 @@ class Journal:
 
         Raises:
             InvalidValueError: There are runs and they are not to be gone on from, or of another study.
-            FileAccessError: The file cannot be read or written.
+            FileAccessError: The file cannot be read or written, or there is none to go on from.
         """
         self.path, self.rows = path, dict[tuple[int, int], Row]()
+        if resume and not path.exists():
+            raise FileAccessError("resume from", path, "no such file")
         try:
             lines = path.read_bytes().split(b"\n") if path.exists() else []
             whole = lines[:-1]  # A line without its end was being written when the study was killed.

@@ -67,6 +67,8 @@ def read_runs(path: Path, parameters: Iterable[str], head: Mapping[str, Any]) ->
     arrow, parquet = _pyarrow()
     try:
         table = parquet.read_table(path)
+    except FileNotFoundError:
+        raise FileAccessError("read", path, "no such file") from None
     except (OSError, arrow.ArrowInvalid) as error:
         raise FileAccessError("read", path, str(error).splitlines()[0]) from None
     kept = {key.decode(): json.loads(value) for key, value in (table.schema.metadata or {}).items()}

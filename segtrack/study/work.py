@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.errors import InvalidValueError
+from segtrack.errors import InvalidValueError, WorkerLostError
 from segtrack.events import UNDECIDED, EventObserver, Found, ending_of
 from segtrack.experiments import Workers
 from segtrack.study.design import Optimiser, planned_values, sensitivities
@@ -195,12 +194,12 @@ def _run_round(
         try:
             pool.run(run_job, [jobs[i] for i in left], lambda i, row, left=left: on_done(left[i], row))  # type: ignore[misc]
             return
-        except BrokenProcessPool:
+        except WorkerLostError:
             continue
     for i in still_left():
         try:
             pool.run(run_job, [jobs[i]], lambda _, row, i=i: on_done(i, row))  # type: ignore[misc]
-        except BrokenProcessPool:
+        except WorkerLostError:
             lost = f"{_ATTEMPTS + 1} times its worker process ended without a word"
             on_done(i, failed_row(jobs[i], lost))
 

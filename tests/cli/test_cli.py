@@ -152,8 +152,21 @@ main()
 """
 
 
-def test_ctrl_c_during_imports_is_one_line(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", INTERRUPTED_IMPORT]
+@pytest.mark.parametrize(
+    ("name", "module", "call"),
+    [
+        ("SIGINT", "numpy", "vehicles"),
+        ("SIGTERM", "numpy", "vehicles"),
+        ("SIGHUP", "numpy", "vehicles"),
+        ("SIGINT", "segtrack.reproduce.speed", "reproduce"),
+    ],
+)
+def test_ctrl_c_and_its_like_during_imports_are_one_line(
+    name: str, module: str, call: str, tmp_path: Path
+) -> None:
+    """So are what `kill`, Slurm and Docker send, and what a terminal does that is closed."""
+    script = INTERRUPTED_IMPORT.replace("SIGINT", name).replace("numpy", module).replace("vehicles", call)
+    command = [sys.executable, "-c", script]
     environment = {**os.environ, "PYTHONPATH": str(Path(segtrack.__file__).parents[1])}
     done = subprocess.run(
         command,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
-from command_line import CLIMB, KNOWN
+from command_line import CLIMB, KNOWN, PROGRAM
 from tables import each_row
 from typer.testing import CliRunner
 
@@ -132,6 +135,15 @@ WITH_A_UNIT = [
 ]
 """Options of which a number in another unit is refused, and so are numbers that are none."""
 PICTURES = ", ".join(picture_suffixes())
+STUDY = """
+vehicle: packbot
+engine: native
+track_model: compliant
+time_step: 0.002
+event: {kind: step, height: 0.1, speed: 0.2}
+criterion: passed
+parameters: {friction: {paths: [tracks.*.contact.friction], low: 0.5, high: 0.8, count: 3}}
+"""
 
 
 def wrong_paths() -> Iterator[tuple[list[str], str]]:
@@ -172,6 +184,16 @@ def wrong_paths() -> Iterator[tuple[list[str], str]]:
         yield [*call, "no.yaml"], "cannot read no.yaml: no such file"
         yield [*call, "folder"], "cannot read folder: is a folder, not a course file"
         yield [*call, "empty.yaml"], "empty.yaml: must be a mapping of keys, got None"
+    for call in (
+        *READS_A_VEHICLE,
+        *(["log", name] for name in ("inspect", "map", "fit")),
+        *(["log", name, "log.csv", "--mapping"] for name in ("map", "compare", "report", "turns")),
+        ["study"],
+        ["replay"],
+        ["courses", "draw"],
+        ["evaluate", "StepClimb", "--policy"],
+    ):
+        yield [*call, "./pipe"], "cannot read pipe: is a pipe, socket or device, not a file"
     for name in ("inspect", "map"):
         yield ["log", name, "no.csv"], "cannot read no.csv: No such file or directory"
         yield ["log", name, "folder"], "folder: is a folder without .db3 or .mcap: no ROS 2 bag"
@@ -251,6 +273,11 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     yield ["reproduce", "turning", "--scene", "moon"], "no scene 'moon'; there are: spot, slope, arcs"
     huge = ["reproduce", "okada-table-4", "--map", "--map-size", "huge"]
     yield huge, "no map size 'huge'; there are: full, small"
+    yield [*huge[:2], *huge[3:]], "--map must be given with --map-size, got none"
+    band = [*huge[:2], "--band"]
+    yield [*band, "--preset", "fast"], "--preset must be left out with --band, got 'fast'"
+    yield [*band, "--track-model", "chain"], "--track-model must be left out with --band, got 'chain'"
+    yield [*band, "--map"], "--map must be left out with --band, got True"
     yield [*CLIMB, "--flippers", "30"], "no front flipper of 'packbot'; there are: none"
 
 
@@ -403,6 +430,10 @@ def wrong_events() -> Iterator[tuple[list[str], str]]:
     yield ["study", "no.yaml"], "cannot read no.yaml: No such file or directory"
     yield ["study", "empty.yaml"], "empty.yaml: must be a mapping of keys, got None"
     study = ["study", "study.yaml"]
+    yield [*study, "--resume"], "cannot resume from out/study-study/runs.jsonl: no such file"
+    for option in ("--row", "--beside"):
+        row = ["--row", "0"] if option == "--beside" else []
+        yield [*study, *row, option, "1"], "cannot read out/study-study/runs.parquet: no such file"
     yield [*study, "--out", "bad.yaml"], "cannot write to bad.yaml: bad.yaml is a file, not a folder"
     yield [*study, "--record", "film.gif"], "--row must be given with --record, got none"
     yield [*study, "--beside", "1"], "--row must be given with --beside, got none"
@@ -427,6 +458,7 @@ def wrong_in_extras() -> Iterator[tuple[list[str], str]]:
     yield [*drive, "--track-model", "rails"], f"no track model 'rails'; there are: {models}"
     for text, problem in (("nan", "a finite number, got nan"), ("0", "greater than 0, got 0.0")):
         yield [*drive, "--seconds", text], f"--seconds [s] must be {problem}"
+    yield [*station, "--json"], "--measure must be given with --json, got none"
     yield [*station, "--measure", "1"], "--measure [s] must be at least 3, got 1.0"
     yield [*station, "--port", "70000"], "--port must be from 0, below 65536, got 70000"
     origin = "--origin must be like http://robots.example:8080, got 'x'"
@@ -476,6 +508,8 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with what a call must leave as it is."""
     (tmp_path / "bad.yaml").write_text("body: [1, 2")
     (tmp_path / "empty.yaml").write_text("")
+    (tmp_path / "study.yaml").write_text(STUDY)
+    os.mkfifo(tmp_path / "pipe")
     (tmp_path / "log.csv").write_text("t,l,r\n0.0,0.1,0.1\n0.1,0.1,0.1\n")
     (tmp_path / "log.yaml").write_text(
         "vehicle: quince\nterrain: okada-step\nquantities: {belt_speed: {left: l, right: r, unit: m/s}}\n"
@@ -527,6 +561,24 @@ def test_users_mistake_gets_one_clear_error_with_the_extra(call: list[str], mess
 def test_what_is_no_such_number_is_refused_with_its_option(call: list[str], option: str) -> None:
     said = refused(call)
     assert f"Invalid value for '{option}'" in said and "Traceback" not in said
+
+
+def test_the_working_folder_is_named_in_full_where_it_is_no_bag(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("rosbags", reason="of an extra")
+    monkeypatch.chdir(tmp_path)
+    said = f"segtrack: {tmp_path.name}: is a folder without .db3 or .mcap: no ROS 2 bag\n"
+    assert refused(["log", "inspect", "."]) == said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names are text there")
+@pytest.mark.parametrize("call", [["log", "inspect"], ["log", "report", "log.csv", "--changed"]])
+def test_an_argument_that_is_not_utf_8_is_refused(call: list[str], tmp_path: Path) -> None:
+    """Nothing that draws or writes it could: matplotlib, JSON and HTML have no such characters."""
+    done = subprocess.run([PROGRAM, *call, b"l\xffg.csv"], capture_output=True, text=True, cwd=tmp_path)
+    told = r"segtrack: an argument must be text in UTF-8, got b'l\xffg.csv'"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"{told}\n")
 
 
 def options(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -2,8 +2,10 @@
 
 import json
 import math
+import os
 import pickle
 import re
+import sys
 
 import pybullet
 import pytest
@@ -359,6 +361,30 @@ def test_mistakes_in_a_body_urdf(tmp_path, urdf, parent, message):
     with pytest.raises(VehicleFileError) as error:
         load_vehicle(tmp_path / "mine.yaml")
     assert without_lines(error.value) == "mine.yaml: " + message.format(folder=tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
+@pytest.mark.parametrize(
+    "urdf, message",
+    [
+        (None, "must be an existing file, got 'rover.urdf' (looked for {folder}/rover.urdf)"),
+        (ROVER.replace('<link name="mast"/>', '<link name="mast"><visual><geometry><mesh filename="no.stl"/>'
+                       "</geometry></visual></link>"),
+         "names a mesh that does not exist: no.stl of link 'mast' (rover.urdf:4) "
+         "(looked in {folder} and the folders above)"),
+    ],
+)  # fmt: skip
+def test_a_folder_that_is_not_utf_8_is_told_with_escapes(tmp_path, urdf, message):
+    folder = tmp_path / os.fsdecode(b"d\xff")
+    folder.mkdir()
+    if urdf is not None:
+        (folder / "rover.urdf").write_text(urdf)
+    data = changed("example_rover", ((*LEFT, "mount", "parent"), "base_link"))
+    (folder / "mine.yaml").write_text(yaml.safe_dump(data))
+    with pytest.raises(VehicleFileError) as error:
+        load_vehicle(folder / "mine.yaml")
+    told = message.format(folder=f"{tmp_path}/d\\xff")
+    assert without_lines(error.value).partition("\n")[0] == f"mine.yaml: body.urdf {told}"
 
 
 @pytest.mark.parametrize("engine", ["native", "pybullet"])

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import math
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -189,6 +192,42 @@ def test_parallel_work_keeps_its_order_and_passes_errors_on() -> None:
     assert len(done) == 3
     with pytest.raises(SegtrackError, match=r"^value must be at least 0, got -1\.0$"):
         run_parallel(double, [1.0, -1.0], workers=2)
+
+
+INTERRUPTED_START = """
+import time
+from segtrack.experiments.parallel import Workers
+with Workers(2) as pool:
+    try:
+        pool.run(time.sleep, [60, 60], lambda *done: None)
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+WHILE_IMPORTING = """
+import os, signal, sys
+
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "segtrack":
+            os.killpg(0, signal.SIGINT)
+
+
+if "--multiprocessing-fork" in sys.orig_argv:
+    sys.meta_path.insert(0, Interrupting())
+"""
+"""Ctrl-C, which a terminal sends to all processes, once the imports of a worker have come to segtrack."""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no process groups like these")
+def test_workers_that_are_starting_end_without_a_word_at_ctrl_c(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(WHILE_IMPORTING)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    call = [sys.executable, "-c", INTERRUPTED_START]
+    done = subprocess.run(
+        call, capture_output=True, text=True, check=False, start_new_session=True, env=environment
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
 
 
 def full_disk(source: Path, target: Path) -> None:

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import time
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
 
 import numpy as np
@@ -17,7 +16,7 @@ from tables import each_row
 
 import segtrack
 from segtrack.description import find_vehicle
-from segtrack.errors import DivergedError, InvalidValueError, StudyFileError
+from segtrack.errors import DivergedError, InvalidValueError, StudyFileError, WorkerLostError
 from segtrack.experiments import Workers
 from segtrack.report import draw_study, study_tables
 from segtrack.study import load_study_file, provenance, read_runs, run_row, run_study, runs, write_runs
@@ -57,7 +56,7 @@ class Formula:
     def run(self, function, jobs, on_done):
         if self.lose:
             self.lose -= 1
-            raise BrokenProcessPool
+            raise WorkerLostError
         done = []
         for i in self.order(list(range(len(jobs)))):
             if self.left is not None and self.count == self.left:
@@ -181,8 +180,10 @@ def end_process(job):
 def test_a_job_that_is_left_alone_is_not_run_in_this_process_where_it_ended_another():
     with Workers(2) as pool:
         for jobs in ([1, 2], [1]):
-            with pytest.raises(BrokenProcessPool):
+            with pytest.raises(WorkerLostError) as lost:
                 pool.run(end_process, jobs)
+            told = "a worker process was killed, perhaps for want of memory: fewer --jobs need less"
+            assert str(lost.value) == told
 
 
 def test_an_error_that_nobody_foresaw_is_a_row(tmp_path, monkeypatch):

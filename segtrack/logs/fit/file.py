@@ -23,6 +23,7 @@ from segtrack.description import (
     known,
     parse_yaml,
     read_text,
+    shown,
 )
 from segtrack.engine import EngineName
 from segtrack.errors import FitFileError, Problem
@@ -36,7 +37,7 @@ Share = Annotated[float, Field(strict=True, gt=0, lt=1, allow_inf_nan=False)]
 def _existing(given: str, info: ValidationInfo) -> str:
     path = Path((info.context or {}).get("folder", "."), expanded(given)).resolve()
     if not os.path.exists(path):
-        raise ValueError(f"must be an existing file or folder, got {given!r} (looked for {path})")
+        raise ValueError(f"must be an existing file or folder, got {given!r} (looked for {shown(path)})")
     return str(path)
 
 

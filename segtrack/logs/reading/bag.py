@@ -51,7 +51,9 @@ def open_folder(path: Path) -> BagFolder:
     """
     there = sorted((file for file in path.iterdir() if file.name.endswith(_SUFFIXES)), key=_in_order)
     if not there:
-        raise LogFileError(path.name, f"is a folder without {' or '.join(_SUFFIXES[:2])}: no ROS 2 bag")
+        raise LogFileError(
+            path.resolve().name, f"is a folder without {' or '.join(_SUFFIXES[:2])}: no ROS 2 bag"
+        )
     try:
         said = yaml.safe_load((path / _METADATA).read_text(encoding="utf-8"))
         bag = said["rosbag2_bagfile_information"]

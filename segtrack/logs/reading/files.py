@@ -49,6 +49,7 @@ def read_log(path: str | Path) -> Log:
     try:
         if path.is_dir():
             return _read_bag(path)
+        files.check_regular(path)
         with path.open("rb") as file:
             if not path.stat().st_size:
                 raise LogFileError(path.name, "is empty")

@@ -125,7 +125,7 @@ def draw_log(inspection: Inspection) -> Figure:
     title += [f"{constant} that never change are not drawn"] if constant else []
     title += [f"{more} more are not drawn"] if more else []
     title += ["damaged"] if log.damage else []
-    figure.suptitle("; ".join(title), fontsize=12, x=0.01, ha="left", parse_math=False)
+    figure.suptitle("; ".join(title), fontsize=12, x=0.01, ha="left")
     axes_of = [time_axis(channels[0].times) for channels in log.sources.values()]
     start = min(float(axis.times.min()) for axis in axes_of)
     end = max(float(axis.times.max()) for axis in axes_of)
@@ -154,7 +154,7 @@ def _draw_sources(axes: Axes, log: Log, sources: Sequence[SourceView], start: fl
         colour = colour_of(i)
         axes.broken_barh(spans, (i - 0.35, 0.7), color=colour, linewidth=0.8, edgecolor=colour)
         name_restarts(axes, axis, start, i)
-    axes.set_yticks(range(len(sources)), [source.name for source in sources], fontsize=8, parse_math=False)
+    axes.set_yticks(range(len(sources)), [source.name for source in sources], fontsize=8)
     axes.invert_yaxis()
     label = "row" if not any(source.is_timed for source in sources) else f"time since {start:.3f} s [s]"
     going_on = "; a clock that restarts goes on behind" if any(source.restarts for source in sources) else ""
@@ -174,8 +174,7 @@ def _draw_clocks(axes: Axes, channels: Sequence[Channel], start: float) -> None:
             linewidth=0.9,
             label=channel.source,
         )
-    for text in axes.legend(fontsize=6).get_texts():
-        text.set_parse_math(False)
+    axes.legend(fontsize=6)
     _label(axes, "reception less stamp, less that of the first [ms]")
 
 
@@ -195,7 +194,7 @@ def _draw_channel(axes: Axes, channel: Channel, start: float) -> None:
 
 
 def _label(axes: Axes, title: str) -> None:
-    axes.set_title(title, fontsize=8, loc="left", parse_math=False)
+    axes.set_title(title, fontsize=8, loc="left")
     axes.tick_params(labelsize=7)
     axes.grid(alpha=0.25)
 

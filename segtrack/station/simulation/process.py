@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
-import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
+from contextlib import suppress
 
 from segtrack.errors import NotReadyError
+from segtrack.experiments import interrupts_blocked
 from segtrack.station.folder import StationFolder
 from segtrack.station.simulation.exchange import (
     COMMAND_CAPACITY,
@@ -107,7 +106,7 @@ class SimulationProcess:
             name="segtrack-simulation",
             daemon=True,
         )
-        with _interrupts_blocked():
+        with interrupts_blocked():
             self._process.start()
         theirs.close()
 
@@ -117,17 +116,3 @@ class SimulationProcess:
             self._process.kill()
             self._process.join()
         self._pipe.close()
-
-
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C for processes that are started within: they inherit it, and this one ends them."""
-    if not hasattr(signal, "pthread_sigmask"):  # On Windows.
-        yield
-        return
-    resource_tracker.ensure_running()  # It would unblock it.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
