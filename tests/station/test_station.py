@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,11 @@ import pytest
 pytest.importorskip("nicegui", reason="of an extra")
 
 import httpx
+import numpy as np
 from browser import until
 from websockets.sync.client import connect
 
+from segtrack.scoring import Attempt, Result
 from segtrack.station import protocol
 from segtrack.station.protocol import Flag, StateMessage
 from segtrack.station.serve import Station, StationOptions, listen
@@ -75,6 +78,27 @@ class Client:
         at_rest = dict(axes=(0.0,) * 4, buttons=(False,) * 17, touch=(0.0,) * 4, dead_man=False, visible=True)
         now = 1000 * time.monotonic()
         self.send(protocol.ControlsMessage(seq=self.seq, time=now, keys=keys, **at_rest))
+
+
+def a_result(**changed):
+    """Result of a trial that Ada passed."""
+    return Result(
+        operator="Ada",
+        vehicle="quince",
+        course="okada-step",
+        title="Step",
+        kind="obstacle",
+        setting=0.2,
+        setting_name="height",
+        setting_unit="m",
+        distance=2.0,
+        repetitions=10,
+        attempts=tuple(Attempt(begun=10.0 * i, duration=10.0) for i in range(10)),
+        elapsed=100.0,
+        outcome="passed",
+        begun="2026-01-02T10:00:00+00:00",
+        **changed,
+    )
 
 
 def commanded(client):
@@ -166,11 +190,32 @@ def test_a_trial_is_scored_recorded_replayed_and_reported(station):
 
     driver.send(protocol.ReportRequest())
     driver.until(lambda c: c.report is not None)
-    report = httpx.get(station.link + driver.report["link"])
+    report = httpx.get(station.link + driver.report["link"], timeout=60.0)
     assert (report.status_code, "Ann" in report.text) == (200, True)
-    assert httpx.get(station.link + driver.report["link"] + "/csv").text.count("\n") == 2
+    assert httpx.get(station.link + driver.report["link"] + "/csv", timeout=60.0).text.count("\n") == 2
     assert "Ann" in httpx.get(station.link + "/station/report").text
-    assert httpx.get(station.link + "/station/report/7").status_code == 404
+    assert httpx.get(station.link + "/station/report/7", timeout=60.0).status_code == 404
+    driver.socket.close()
+
+
+def test_states_go_on_while_reports_are_drawn(station):
+    for i in range(60):
+        station.hub.library.records.add(a_result(conditions={"payload": f"{i % 20}"}))
+    driver = Client(station, "driver")
+    driver.until(lambda c: c.status is not None and c.status["run"] != "compiling", limit=120.0)
+    pages = f"{station.link}/station/report/Ada", f"{station.link}/station/class"
+    httpx.get(pages[1], timeout=60.0)  # What draws is there.
+    used, arrived = time.process_time(), [time.monotonic()]
+    with ThreadPoolExecutor() as threads:
+        asked = [threads.submit(httpx.get, page, timeout=60.0) for page in pages]
+        while not all(each.done() for each in asked):
+            if isinstance(driver.socket.recv(timeout=10.0), bytes):
+                arrived.append(time.monotonic())
+    report, whole_class = (each.result() for each in asked)
+    assert (report.status_code, report.text.count("<svg")) == (200, 40)
+    assert (whole_class.status_code, "Ada" in whole_class.text) == (200, True)
+    assert max(np.diff(arrived)) < 0.4  # Beside them 0.7 s passed without a state, and 2.2 s were used.
+    assert time.process_time() - used < 1.0
     driver.socket.close()
 
 
@@ -208,7 +253,7 @@ def test_a_simulation_that_dies_is_reported_and_started_anew(station):
     assert driver.status["reason"] == "the simulation's process ended with code -9; it is built again"
     driver.until(lambda c: c.status["run"] == "ready", limit=60.0)
     assert driver.status["message"] == "Eve: recovered, 0 completed"
-    assert "asked for help" in httpx.get(station.link + "/station/report/Eve").text
+    assert "asked for help" in httpx.get(station.link + "/station/report/Eve", timeout=60.0).text
     setup = protocol.Setup(vehicle="quince", course="okada-step", payload=5.0)
     driver.send(protocol.Configure(setup=setup))
     driver.until(lambda c: (c.status["run"], c.status["setup"]["payload"]) == ("ready", 5.0), limit=60.0)

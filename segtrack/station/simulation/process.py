@@ -107,7 +107,7 @@ class SimulationProcess:
             name="segtrack-simulation",
             daemon=True,
         )
-        with _interrupts_blocked():
+        with interrupts_blocked():
             self._process.start()
         theirs.close()
 
@@ -120,7 +120,7 @@ class SimulationProcess:
 
 
 @contextmanager
-def _interrupts_blocked() -> Iterator[None]:
+def interrupts_blocked() -> Iterator[None]:
     """Block Ctrl-C for processes that are started within: they inherit it, and this one ends them."""
     if not hasattr(signal, "pthread_sigmask"):  # On Windows.
         yield

@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import datetime
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 from urllib.parse import quote
 
 from segtrack.courses import Course, bundled_courses, load_course
@@ -19,9 +18,8 @@ from segtrack.description import VehicleDescription, bundled_vehicles, load_vehi
 from segtrack.engine.track_models import EngineName, track_model_names
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, SegtrackError, UnknownNameError
 from segtrack.files import check_writable
-from segtrack.language import ENGLISH, Language
 from segtrack.recording.setup import DriveSetup
-from segtrack.scoring import Result, ScoringSettings, report_csv, report_html
+from segtrack.scoring import Result
 from segtrack.scoring.syllabus import FIRST_SYLLABUS, Exercise, load_syllabus
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import CourseOption, Options, Setup
@@ -150,17 +148,6 @@ class Library:
         """Return the link of an operator's report, which is lasting, or of a list of all."""
         known = operator is not None and operator in self.records
         return f"{REPORTS}/{quote(operator or '', safe='')}" if known else REPORTS
-
-    def report(self, operator: str, kind: Literal["html", "csv"], language: Language = ENGLISH) -> str:
-        """Return the report of an operator; a table has the same names in all languages.
-
-        Raises:
-            SegtrackError: There is no such operator, or the record cannot be read.
-        """
-        written = datetime.now().isoformat(sep=" ", timespec="minutes")
-        if kind == "csv":
-            return report_csv(self.records, operator, ScoringSettings())
-        return report_html(self.records, operator, ScoringSettings(), written, language)
 
 
 def _compact(path: Path) -> None:
