@@ -27,7 +27,7 @@ from segtrack.station.simulation.exchange import (
     TrialReport,
 )
 from segtrack.station.web.catalogue import Catalogue, Library
-from segtrack.station.web.client import MAX_LAG, MessageBudget
+from segtrack.station.web.client import MAX_LAG
 from segtrack.station.web.hub import Hub
 from segtrack.station.web.seats import Seats
 from segtrack.station.web.viewing import SeenState
@@ -52,7 +52,7 @@ def hub(simulation, tmp_path, catalogue):
 
 
 def join(hub, role, name="Ann"):
-    return hub.join(protocol.Hello(name=name, role=role), MessageBudget(0.0))
+    return hub.join(protocol.Hello(name=name, role=role))
 
 
 def at_wheel(hub):

@@ -22,8 +22,10 @@ from segtrack.station.web.client import (
     HELLO_WITHIN,
     LOG_PERIOD,
     MAX_CLIENTS,
+    MESSAGE_BURST,
+    MESSAGE_RATE,
+    Bucket,
     Client,
-    MessageBudget,
 )
 from segtrack.station.web.guard import Guard
 from segtrack.station.web.hub import Hub
@@ -65,7 +67,7 @@ class _Conversation:
 
     def __init__(self, socket: WebSocket, hub: Hub) -> None:
         self._socket, self._hub = socket, hub
-        self._budget = MessageBudget(time.monotonic())
+        self._budget = Bucket(MESSAGE_RATE, MESSAGE_BURST, time.monotonic())
         self._logged_at = float("-inf")
         self._delivery: asyncio.TimerHandle | None = None
 
@@ -80,7 +82,7 @@ class _Conversation:
             await _close(self._socket, _POLICY_VIOLATION, "no hello")
             return
         try:
-            client = self._hub.join(hello, self._budget)
+            client = self._hub.join(hello)
         except SegtrackError as error:
             self._log(str(error))
             await _close(self._socket, _TRY_LATER, str(error))
@@ -110,12 +112,7 @@ class _Conversation:
     async def _listen(self, client: Client) -> None:
         while (text := await self._receive()) is not None:
             self._heard_at = now = time.monotonic()
-            verdict = self._budget.spend(now)
-            if verdict == "close":
-                self._log(f"client {client.id} floods")
-                await _close(self._socket, _POLICY_VIOLATION, "too many messages")
-                return
-            if verdict == "drop":
+            if not self._budget.take(now):
                 self._log(f"client {client.id}: messages dropped")
                 continue
             try:
