@@ -198,6 +198,27 @@ def test_a_trial_is_scored_recorded_replayed_and_reported(station):
     driver.socket.close()
 
 
+def test_a_double_click_on_reset_while_keys_are_held_is_one_failure(station):
+    driver = Client(station, "driver", "Ann")
+    driver.until(lambda c: c.status is not None and c.status["run"] != "compiling", limit=120.0)
+    driver.send(protocol.TrialRequest(action="begin", repetitions=30))
+    driver.until(lambda c: c.state is not None and c.state.flags & Flag.TRIAL)
+    driver.hold(())
+    driver.until(lambda c: c.state.trial_clock > 1.2 and moves(c), keys=("KeyW",))
+    for _ in range(2):
+        driver.send(protocol.RunRequest(action="reset"))
+        for _ in range(10):
+            driver.hold(("KeyW",))
+            time.sleep(0.02)
+    driver.until(lambda c: c.state.trial_clock > 2.0 and moves(c), keys=("KeyW",))
+    trial = driver.status["trial"]
+    assert (trial["failures"], trial["paused"], trial["over"]) == (1, None, False)
+    assert [event["kind"] for event in trial["events"]].count("fault") == 1
+    driver.send(protocol.TrialRequest(action="abandon"))
+    driver.until(lambda c: c.status["trial"]["over"])
+    driver.socket.close()
+
+
 def test_states_go_on_while_reports_are_drawn(station):
     for i in range(60):
         station.hub.library.records.add(a_result(conditions={"payload": f"{i % 20}"}))
