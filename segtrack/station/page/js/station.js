@@ -222,10 +222,10 @@ export default {
     nextExercise() {
       return this.status.exercises.find(({ passed, open, lesson }) => open && !passed && !lesson) ?? null;
     },
-    /** The lesson that the person at the wheel has not had yet, whatever others did before. */
+    /** The lesson that the person at the wheel has not had yet, whatever others did before; once it can be built. */
     invited() {
       const first = this.status?.exercises[0];
-      const idle = this.drives && !this.lesson && !this.trialOn;
+      const idle = this.drives && !this.lesson && !this.trialOn && this.run !== "compiling";
       return idle && !this.uninvited && first?.lesson && first.tries === 0 ? first : null;
     },
     device() {
