@@ -118,6 +118,12 @@ def seated(*people):
 FOUR = ("Ann", "driver"), ("Ben", "driver"), ("Cem", "driver"), ("Ida", "instructor")
 
 
+def test_who_drives_and_asks_for_the_seat_has_it():
+    seats = seated(*FOUR)
+    seats.take(1)
+    assert (seats.driver, seats.queue) == (1, [2, 3])
+
+
 def test_who_wants_to_drive_waits_in_the_order_of_coming():
     seats = seated(*FOUR)
     assert (seats.driver, seats.queue) == (1, [2, 3])
