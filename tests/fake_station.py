@@ -187,6 +187,7 @@ class _Served:
 
 
 def _serve(connection: Connection, *arguments: Any) -> None:
+    multiprocessing.current_process()._config["daemon"] = False  # It has a process for reports itself.
     served = _Served(*arguments)
     with listen("127.0.0.1", 0) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
