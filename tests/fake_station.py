@@ -107,6 +107,7 @@ class PicturedSimulation:
         sample = self.sample
         moves = sample is not None and time.monotonic() - sample.came < STALE and not sample.e_stop
         flags = Flag(0) if moves else Flag.WATCHDOG
+        flags |= Flag.CONTACTS if self.contacts else Flag(0)
         flags |= Flag.E_STOP if sample is not None and sample.e_stop else Flag(0)
         command = sample.command if moves and sample is not None else Command()
         speeds = np.array([command.left, command.right])

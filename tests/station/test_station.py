@@ -19,6 +19,7 @@ pytest.importorskip("nicegui", reason="of an extra")
 import httpx
 import numpy as np
 from browser import until
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from segtrack.scoring import Attempt, Result
@@ -216,6 +217,50 @@ def test_a_double_click_on_reset_while_keys_are_held_is_one_failure(station):
     assert [event["kind"] for event in trial["events"]].count("fault") == 1
     driver.send(protocol.TrialRequest(action="abandon"))
     driver.until(lambda c: c.status["trial"]["over"])
+    driver.socket.close()
+
+
+@pytest.mark.real_time
+def test_a_full_station_serves_newcomers_and_its_driver_notices_nothing(station):
+    driver = Client(station, "driver")
+    driver.until(lambda c: c.status is not None and c.status["run"] != "compiling", limit=120.0)
+    driver.send(protocol.RunRequest(action="start"))
+    driver.hold(())
+    driver.until(moves, keys=("KeyW",))
+    waited, arrived, delays = [], [], []
+
+    def come():
+        for i in range(15):
+            begun = time.monotonic()
+            httpx.get(station.link, timeout=60.0).raise_for_status()
+            newcomer = Client(station, "onlooker" if i < 14 else "instructor")
+            newcomer.until(lambda c: c.state is not None, limit=60.0)
+            waited.append(time.monotonic() - begun)
+            threading.Thread(target=listen_on, args=(newcomer.socket,), daemon=True).start()
+
+    def listen_on(socket):
+        with contextlib.suppress(ConnectionClosed):
+            for _ in socket:
+                pass
+
+    with ThreadPoolExecutor() as threads:
+        coming = threads.submit(come)
+        begun = time.monotonic()
+        while not coming.done() or time.monotonic() - begun < 15.0:
+            before = driver.state
+            driver.until(lambda c, before=before: c.state is not before, keys=("KeyW",))
+            arrived.append(time.monotonic())
+            state = driver.state
+            delays.append(state.server_time - state.command_age - state.client_time / 1000)
+        coming.result()
+    rate = (len(arrived) - 1) / (arrived[-1] - arrived[0])
+    sys.stdout.write(
+        f"newcomers within {max(waited):.2f} s, {rate:.1f} states a second, controls within"
+        f" {np.percentile(delays, 95):.3f} s (95 %), load {os.getloadavg()[0]:.1f}\n"
+    )
+    assert len(waited) == 15 and max(waited) < 2.0
+    assert rate > 20.0
+    assert np.percentile(delays, 95) < 0.2
     driver.socket.close()
 
 

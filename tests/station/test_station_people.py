@@ -12,7 +12,7 @@ from browser import PATIENCE, until  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from page_layout import LAYOUT  # noqa: E402
 from quick import some_of  # noqa: E402
-from test_station_language import LOCALES  # noqa: E402
+from test_station_language import LOCALES, REPLAY  # noqa: E402
 from test_station_page import LAPTOP, STATION, TABLET, TRIAL, asked, choose, open_page, says  # noqa: E402
 from test_station_page_slow import whole_station  # noqa: E402
 
@@ -236,6 +236,33 @@ def test_a_fault_has_a_card_from_which_it_is_looked_at_and_left(browser, station
     assert page.locator(".st-result").count() == 0
     tell(page, trial=FAULT | {"failures": 2})
     assert card(page) == "Fault: fell"
+    tell(page, replay=REPLAY)
+    assert page.locator(".st-result").count() == 0
+    station.forget()
+    page.get_by_role("button", name="End the replay").click()
+    until(lambda: asked(station, "replay"))
+    assert asked(station, "replay")[0].action == "close"
+    page.context.close()
+
+
+def test_a_lesson_waits_until_the_run_of_the_one_before_has_ended(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives && {STATION}.state")
+    numbers = page.evaluate(
+        f"""() => {{
+          const station = {STATION}, {{ status }} = station;
+          station.connect.on.message = () => null;
+          station.connect.on.state = () => null;
+          station.teach(status.exercises[0]);
+          return ["running", "ready", "running"].map((run) => {{
+            station.setStatus({{ ...status, run }});
+            station.look({{ ...station.state, flags: 0 }});
+            return station.lesson.number;
+          }});
+        }}"""
+    )
+    assert numbers == [0, 0, 1]
+    page.context.close()
 
 
 def test_flippers_of_another_vehicle_are_chosen_anew(browser, station):
