@@ -27,6 +27,11 @@ class Language:
         text = self.words.get(english, {}).get(self.tag, english)
         return re.sub(r"\{(\w+)\}", lambda place: str(values.get(place[1], place[0])), text)
 
+    def number(self, value: float, decimals: int) -> str:
+        """Return a number as this language writes it."""
+        text = f"{value:.{decimals}f}"
+        return text.replace(".", ",") if self.tag == "de" else text
+
 
 ENGLISH = Language()
 

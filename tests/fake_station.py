@@ -104,6 +104,7 @@ class PicturedSimulation:
         sample = self.sample
         moves = sample is not None and time.monotonic() - sample.came < STALE and not sample.e_stop
         flags = Flag(0) if moves else Flag.WATCHDOG
+        flags |= Flag.CONTACTS if self.contacts else Flag(0)
         flags |= Flag.E_STOP if sample is not None and sample.e_stop else Flag(0)
         command = sample.command if moves and sample is not None else Command()
         speeds = np.array([command.left, command.right])
@@ -184,6 +185,7 @@ class _Served:
 
 
 def _serve(connection: Connection, *arguments: Any) -> None:
+    multiprocessing.current_process()._config["daemon"] = False  # It has a process for reports itself.
     served = _Served(*arguments)
     with listen("127.0.0.1", 0) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"

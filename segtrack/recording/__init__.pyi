@@ -21,3 +21,4 @@ from .setup import DriveSetup as DriveSetup
 from .setup import version_of as version_of
 from .setup import versions as versions
 from .storage import compact_gently as compact_gently
+from .storage import is_uncompressed as is_uncompressed

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mcap.writer import CompressionType, IndexType, Writer
 
-from segtrack.errors import FileAccessError, InvalidValueError, Phrase
+from segtrack.errors import FileAccessError, InvalidValueError, Phrase, SegtrackError
 from segtrack.recording import messages
 from segtrack.recording.setup import FORMAT, FORMAT_VERSION, TICK, Command, versions
 from segtrack.recording.storage import rounding
@@ -64,9 +64,15 @@ class Recorder:
             index_types=IndexType.ATTACHMENT | IndexType.METADATA,
             enable_data_crcs=True,
         )
-        with self._writing():
-            self._write_head()
-        self.state()
+        try:
+            with self._writing():
+                self._write_head()
+            self.state()
+        except SegtrackError:  # The disk is full: no empty file stays behind.
+            with suppress(OSError):
+                self._file.close()
+            path.unlink(missing_ok=True)
+            raise
 
     @property
     def closed(self) -> bool:

@@ -13,6 +13,7 @@ from typing import BinaryIO
 import numpy as np
 import zstandard
 from mcap.exceptions import McapError
+from mcap.reader import make_reader
 from mcap.records import Attachment, Channel, Chunk, Header, McapRecord, Message, Metadata, Schema
 from mcap.stream_reader import StreamReader, breakup_chunk
 from mcap.writer import CompressionType, IndexType, Writer
@@ -106,6 +107,20 @@ def compact(path: Path) -> None:
         raise FileAccessError("compress", path, error.strerror or str(error)) from None
     except (McapError, EOFError, KeyError, ValueError, struct.error) as error:
         raise RecordingFileError(path.name, f"is not whole: {error}") from None
+
+
+def is_uncompressed(path: Path) -> bool:
+    """Return True for a recording that was closed, and was not compressed since; its end alone is read.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            summary = make_reader(file).get_summary()
+    except (McapError, EOFError, KeyError, ValueError, struct.error):
+        return False
+    return summary is not None and summary.statistics is not None and summary.statistics.chunk_count == 0
 
 
 def compact_gently(path: Path) -> None:

@@ -1,5 +1,6 @@
 """Recorded drives: what is written is read back, whatever became of the file, and can be simulated again."""
 
+import errno
 import json
 import math
 import platform
@@ -406,6 +407,17 @@ def test_a_recording_begins_at_the_start_and_replaces_nothing(drive, tmp_path):
         session.advance()
     assert Recording.open(tmp_path / "drive.mcap").ticks.tolist() == [0, 1, 2, 3]
     assert [path.name for path in tmp_path.iterdir()] == ["drive.mcap"]
+
+
+def test_a_full_disk_leaves_no_empty_recording(tmp_path, monkeypatch):
+    def full(writer, *_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Writer, "add_attachment", full)
+    with DriveSession(DriveSetup()) as session, pytest.raises(FileAccessError) as error:
+        session.record(tmp_path / "drive.mcap")
+    assert str(error.value) == f"cannot write to {tmp_path / 'drive.mcap'}: No space left on device"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_poses_at_times_are_the_nearest_and_the_ends_hold(recording):

@@ -12,6 +12,7 @@ import pytest
 from tables import each_row
 
 from segtrack.errors import FileAccessError, InvalidValueError, MissingPackageError, UnknownNameError
+from segtrack.language import Language
 from segtrack.scoring import (
     Attempt,
     Records,
@@ -311,3 +312,9 @@ def test_missing_jinja2_is_one_clear_error(told, monkeypatch):
     assert str(error.value) == (
         'an HTML report needs jinja2, which is not installed: pip install "segtrack[station]"'
     )
+
+
+def test_numbers_of_a_report_are_written_as_its_language_writes_them(records):
+    records.add(result(seconds=10.25))
+    for language, shown in (Language("en"), "102.5"), (Language("de"), "102,5"), (Language("ja"), "102.5"):
+        assert f">{shown}<" in report_html(records, "Ada", SETTINGS, "2026-01-03", language)

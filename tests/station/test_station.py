@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,12 @@ import pytest
 pytest.importorskip("nicegui", reason="of an extra")
 
 import httpx
+import numpy as np
 from browser import until
+from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from segtrack.scoring import Attempt, Result
 from segtrack.station import StationOptions, protocol
 from segtrack.station.protocol import Flag, StateMessage
 from segtrack.station.serve import Station, listen
@@ -75,6 +79,27 @@ class Client:
         at_rest = dict(axes=(0.0,) * 4, buttons=(False,) * 17, touch=(0.0,) * 4, dead_man=False, visible=True)
         now = 1000 * time.monotonic()
         self.send(protocol.ControlsMessage(seq=self.seq, time=now, keys=keys, **at_rest))
+
+
+def a_result(**changed):
+    """Result of a trial that Ada passed."""
+    return Result(
+        operator="Ada",
+        vehicle="quince",
+        course="okada-step",
+        title="Step",
+        kind="obstacle",
+        setting=0.2,
+        setting_name="height",
+        setting_unit="m",
+        distance=2.0,
+        repetitions=10,
+        attempts=tuple(Attempt(begun=10.0 * i, duration=10.0) for i in range(10)),
+        elapsed=100.0,
+        outcome="passed",
+        begun="2026-01-02T10:00:00+00:00",
+        **changed,
+    )
 
 
 def commanded(client):
@@ -166,11 +191,97 @@ def test_a_trial_is_scored_recorded_replayed_and_reported(station):
 
     driver.send(protocol.ReportRequest())
     driver.until(lambda c: c.report is not None)
-    report = httpx.get(station.link + driver.report["link"])
+    report = httpx.get(station.link + driver.report["link"], timeout=60.0)
     assert (report.status_code, "Ann" in report.text) == (200, True)
-    assert httpx.get(station.link + driver.report["link"] + "/csv").text.count("\n") == 2
+    assert httpx.get(station.link + driver.report["link"] + "/csv", timeout=60.0).text.count("\n") == 2
     assert "Ann" in httpx.get(station.link + "/station/report").text
-    assert httpx.get(station.link + "/station/report/7").status_code == 404
+    assert httpx.get(station.link + "/station/report/7", timeout=60.0).status_code == 404
+    driver.socket.close()
+
+
+def test_a_double_click_on_reset_while_keys_are_held_is_one_failure(station):
+    driver = Client(station, "driver", "Ann")
+    driver.until(lambda c: c.status is not None and c.status["run"] != "compiling", limit=120.0)
+    driver.send(protocol.TrialRequest(action="begin", repetitions=30))
+    driver.until(lambda c: c.state is not None and c.state.flags & Flag.TRIAL)
+    driver.hold(())
+    driver.until(lambda c: c.state.trial_clock > 1.2 and moves(c), keys=("KeyW",))
+    for _ in range(2):
+        driver.send(protocol.RunRequest(action="reset"))
+        for _ in range(10):
+            driver.hold(("KeyW",))
+            time.sleep(0.02)
+    driver.until(lambda c: c.state.trial_clock > 2.0 and moves(c), keys=("KeyW",))
+    trial = driver.status["trial"]
+    assert (trial["failures"], trial["paused"], trial["over"]) == (1, None, False)
+    assert [event["kind"] for event in trial["events"]].count("fault") == 1
+    driver.send(protocol.TrialRequest(action="abandon"))
+    driver.until(lambda c: c.status["trial"]["over"])
+    driver.socket.close()
+
+
+@pytest.mark.real_time
+def test_a_full_station_serves_newcomers_and_its_driver_notices_nothing(station):
+    driver = Client(station, "driver")
+    driver.until(lambda c: c.status is not None and c.status["run"] != "compiling", limit=120.0)
+    driver.send(protocol.RunRequest(action="start"))
+    driver.hold(())
+    driver.until(moves, keys=("KeyW",))
+    waited, arrived, delays = [], [], []
+
+    def come():
+        for i in range(15):
+            begun = time.monotonic()
+            httpx.get(station.link, timeout=60.0).raise_for_status()
+            newcomer = Client(station, "onlooker" if i < 14 else "instructor")
+            newcomer.until(lambda c: c.state is not None, limit=60.0)
+            waited.append(time.monotonic() - begun)
+            threading.Thread(target=listen_on, args=(newcomer.socket,), daemon=True).start()
+
+    def listen_on(socket):
+        with contextlib.suppress(ConnectionClosed):
+            for _ in socket:
+                pass
+
+    with ThreadPoolExecutor() as threads:
+        coming = threads.submit(come)
+        begun = time.monotonic()
+        while not coming.done() or time.monotonic() - begun < 15.0:
+            before = driver.state
+            driver.until(lambda c, before=before: c.state is not before, keys=("KeyW",))
+            arrived.append(time.monotonic())
+            state = driver.state
+            delays.append(state.server_time - state.command_age - state.client_time / 1000)
+        coming.result()
+    rate = (len(arrived) - 1) / (arrived[-1] - arrived[0])
+    sys.stdout.write(
+        f"newcomers within {max(waited):.2f} s, {rate:.1f} states a second, controls within"
+        f" {np.percentile(delays, 95):.3f} s (95 %), load {os.getloadavg()[0]:.1f}\n"
+    )
+    assert len(waited) == 15 and max(waited) < 2.0
+    assert rate > 20.0
+    assert np.percentile(delays, 95) < 0.2
+    driver.socket.close()
+
+
+def test_states_go_on_while_reports_are_drawn(station):
+    for i in range(60):
+        station.hub.library.records.add(a_result(conditions={"payload": f"{i % 20}"}))
+    driver = Client(station, "driver")
+    driver.until(lambda c: c.status is not None and c.status["run"] != "compiling", limit=120.0)
+    pages = f"{station.link}/station/report/Ada", f"{station.link}/station/class"
+    httpx.get(pages[1], timeout=60.0)  # What draws is there.
+    used, arrived = time.process_time(), [time.monotonic()]
+    with ThreadPoolExecutor() as threads:
+        asked = [threads.submit(httpx.get, page, timeout=60.0) for page in pages]
+        while not all(each.done() for each in asked):
+            if isinstance(driver.socket.recv(timeout=10.0), bytes):
+                arrived.append(time.monotonic())
+    report, whole_class = (each.result() for each in asked)
+    assert (report.status_code, report.text.count("<svg")) == (200, 40)
+    assert (whole_class.status_code, "Ada" in whole_class.text) == (200, True)
+    assert max(np.diff(arrived)) < 0.4  # Beside them 0.7 s passed without a state, and 2.2 s were used.
+    assert time.process_time() - used < 1.0
     driver.socket.close()
 
 
@@ -208,7 +319,7 @@ def test_a_simulation_that_dies_is_reported_and_started_anew(station):
     assert driver.status["reason"] == "the simulation's process ended with code -9; it is built again"
     driver.until(lambda c: c.status["run"] == "ready", limit=60.0)
     assert driver.status["message"] == "Eve: recovered, 0 completed"
-    assert "asked for help" in httpx.get(station.link + "/station/report/Eve").text
+    assert "asked for help" in httpx.get(station.link + "/station/report/Eve", timeout=60.0).text
     setup = protocol.Setup(vehicle="quince", course="okada-step", payload=5.0)
     driver.send(protocol.Configure(setup=setup))
     driver.until(lambda c: (c.status["run"], c.status["setup"]["payload"]) == ("ready", 5.0), limit=60.0)

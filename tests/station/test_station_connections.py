@@ -5,7 +5,7 @@ import base64
 import socket
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 
@@ -26,6 +26,8 @@ from segtrack.station.web import (  # noqa: E402
 )
 
 TEXT, PONG, NO_MASK = 0x81, 0x8A, bytes(4)
+LARGE = 10_000_000
+"""More than all buffers on the way hold [B]."""
 UPGRADE = (
     "GET /socket HTTP/1.1\r\nHost: here\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     f"Sec-WebSocket-Key: {base64.b64encode(bytes(16)).decode()}\r\nSec-WebSocket-Version: 13\r\n\r\n"
@@ -43,6 +45,15 @@ async def endless(request):
             await asyncio.sleep(0)
 
     return StreamingResponse(body())
+
+
+async def large(request):
+    return PlainTextResponse(LARGE * "x")
+
+
+async def long(request):
+    await asyncio.sleep(0.6)
+    return PlainTextResponse("a long story")
 
 
 async def echo(websocket):
@@ -65,6 +76,8 @@ def port():
         routes=[
             Route("/", page),
             Route("/endless", endless),
+            Route("/large", large),
+            Route("/long", long),
             WebSocketRoute("/socket", echo),
             WebSocketRoute("/silent", silent),
         ],
@@ -173,11 +186,32 @@ def test_one_address_leaves_room_for_others(connect, monkeypatch):
     assert served_within(connect, "127.0.0.2") < 2.0
 
 
-def test_a_response_that_nobody_reads_ends(connect, monkeypatch):
-    monkeypatch.setattr(connections, "RESPONSE_WITHIN", 0.3)
-    unread = connect(b"GET /endless HTTP/1.1\r\nHost: here\r\n\r\n")
+@pytest.mark.parametrize("path", ["/endless", "/large"])
+def test_a_response_that_nobody_reads_ends(connect, monkeypatch, path):
+    monkeypatch.setattr(connections, "READ_WITHIN", 0.3)
+    unread = connect(f"GET {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
     time.sleep(0.6)
-    assert ends(unread)
+    received = 0
+    with suppress(ConnectionResetError):
+        while more := unread.recv(1 << 16):
+            received += len(more)
+    assert received < LARGE
+
+
+def test_a_response_that_is_read_a_little_at_a_time_ends(connect, monkeypatch):
+    monkeypatch.setattr(connections, "READ_WITHIN", 0.5)
+    slow, begun = connect(b"GET /endless HTTP/1.1\r\nHost: here\r\n\r\n"), time.monotonic()
+    with suppress(ConnectionResetError):
+        while slow.recv(1 << 16):
+            assert time.monotonic() - begun < 10.0
+            time.sleep(0.05)
+
+
+def test_a_response_takes_as_long_as_it_takes_to_make(connect, monkeypatch):
+    monkeypatch.setattr(connections, "READ_WITHIN", 0.2)
+    monkeypatch.setattr(connections, "REQUEST_WITHIN", 0.2)
+    connection = connect(b"GET /long HTTP/1.1\r\nHost: here\r\n\r\n")
+    assert connection.recv(4096).endswith(b"a long story")
 
 
 @pytest.mark.parametrize("sent", [frame(TEXT, b"a"), frame(PONG), frame(0x89), frame(0x01) + frame(0x80)])

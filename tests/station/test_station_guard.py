@@ -19,9 +19,8 @@ from station_doubles import NotedSimulation
 
 from segtrack.station import protocol
 from segtrack.station.web import Catalogue, Hub, Library
-from segtrack.station.web import client as clients
 from segtrack.station.web.app import Sockets
-from segtrack.station.web.client import MAX_CLIENTS, PAGE_BURST, MessageBudget
+from segtrack.station.web.client import MAX_CLIENTS, MESSAGE_BURST, PAGE_BURST
 from segtrack.station.web.guard import COOKIE, Guard
 from segtrack.station.web.seats import MAX_ONLOOKERS
 
@@ -167,9 +166,19 @@ def test_a_flood_of_pages_is_cut_and_takes_no_room_from_who_drives(hub, monkeypa
         assert socket.receive_json()["role"] == "driver"
 
 
+def test_a_flood_without_the_token_takes_no_page_from_who_has_it_at_the_same_address(hub, monkeypatch):
+    monkeypatch.setattr("segtrack.station.web.guard.PAGE_RATE", 0.0)
+    client = browser(hub, token="secret")
+    assert {client.get(path).status_code for path in ["/", "/?token=guess"] * int(PAGE_BURST)} == {403}
+    client.cookies.set(COOKIE, "secret")
+    assert [client.get("/").status_code for _ in range(int(PAGE_BURST) + 1)] == [200] * int(PAGE_BURST) + [
+        429
+    ]
+
+
 def test_onlookers_leave_room_for_a_driver_and_an_instructor(hub):
     for _ in range(MAX_ONLOOKERS):
-        hub.join(protocol.Hello(name="Eve", role="onlooker"), MessageBudget(0.0))
+        hub.join(protocol.Hello(name="Eve", role="onlooker"))
     client = browser(hub)
     with client.websocket_connect("/station/socket") as driver:
         driver.send_text(HELLO)
@@ -332,19 +341,20 @@ def test_ten_thousand_strange_messages_change_nothing(hub, simulation, caplog):
     assert len(caplog.records) <= 300
 
 
-def test_a_flood_ends_its_own_connection_alone(hub, simulation, monkeypatch):
-    monkeypatch.setattr(clients, "DROP_BURST", 10.0)
-    monkeypatch.setattr(clients, "DROP_RATE", 0.0)
-    monkeypatch.setattr(clients, "MESSAGE_RATE", 0.0)
-    client = browser(hub)
+def test_messages_above_the_rate_are_dropped_unread_and_nobody_elses(hub, monkeypatch):
+    monkeypatch.setattr("segtrack.station.web.app.MESSAGE_RATE", 0.0)
+    client, taken, take = browser(hub), [], hub.take
+    monkeypatch.setattr(hub, "take", lambda *given: (taken.append(given[0].name), take(*given)))
     with client.websocket_connect("/station/socket") as driver:
         driver.send_text(HELLO)
         driver.receive_json()
         with client.websocket_connect("/station/socket") as flood:
-            flood.send_text(HELLO)
+            flood.send_text(HELLO.replace("Ann", "Eve"))
             flood.receive_json()
-            for _ in range(300):
-                flood.send_text('{"type":"view","contacts":false}')
-            assert flood.receive_json() == {"type": "error", "what": "too many messages"}
+            for _ in range(2 * round(MESSAGE_BURST)):
+                flood.send_text('{"type":"ping","time":5}')
+            while taken.count("Eve") < MESSAGE_BURST:
+                flood.receive_json()
         driver.send_text('{"type":"ping","time":5}')
         assert driver.receive_json()["type"] == "pong"
+    assert (taken.count("Eve"), taken.count("Ann")) == (MESSAGE_BURST, 1)

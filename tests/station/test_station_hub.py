@@ -27,7 +27,7 @@ from segtrack.station.simulation import (
     TrialReport,
 )
 from segtrack.station.web import Catalogue, Hub, Library
-from segtrack.station.web.client import MAX_LAG, MessageBudget
+from segtrack.station.web.client import MAX_LAG
 from segtrack.station.web.seats import Seats
 from segtrack.station.web.viewing import SeenState
 
@@ -51,7 +51,7 @@ def hub(simulation, tmp_path, catalogue):
 
 
 def join(hub, role, name="Ann"):
-    return hub.join(protocol.Hello(name=name, role=role), MessageBudget(0.0))
+    return hub.join(protocol.Hello(name=name, role=role))
 
 
 def at_wheel(hub):
@@ -115,6 +115,12 @@ def seated(*people):
 
 
 FOUR = ("Ann", "driver"), ("Ben", "driver"), ("Cem", "driver"), ("Ida", "instructor")
+
+
+def test_who_drives_and_asks_for_the_seat_has_it():
+    seats = seated(*FOUR)
+    seats.take(1)
+    assert (seats.driver, seats.queue) == (1, [2, 3])
 
 
 def test_who_wants_to_drive_waits_in_the_order_of_coming():

@@ -161,6 +161,10 @@ def test_every_sentence_of_the_station_is_in_the_table():
         ("repetition 3 not credited: touched a wall", "Wiederholung 3 zählt nicht: Wand berührt"),
         ("x.yaml:3: a mistake", "x.yaml:3: a mistake"),
         ("nothing like it", "nothing like it"),
+        ("one of many", "one of many"),
+        ("Front drives", "Front fährt"),
+        ("3 of 10", "3 von 10"),
+        ("repetition 3 completed in 12.5 s", "Wiederholung 3 geschafft in 12,5 s"),
     ],
 )
 def test_a_sentence_is_told_with_its_names_and_numbers(spoken, sentence, german):
@@ -328,7 +332,7 @@ def test_no_english_word_is_left_in_reports(class_of_two, tag):
 )
 def test_reports_are_in_the_language_of_the_link_or_else_the_browsers(station, query, header, tag):
     for link in ("/station/report", "/station/class"):
-        answer = httpx.get(f"{station.url}{link}{query}", headers={"accept-language": header})
+        answer = httpx.get(f"{station.url}{link}{query}", headers={"accept-language": header}, timeout=60.0)
         assert (answer.status_code, f'<html lang="{tag}">' in answer.text) == (200, True)
 
 
@@ -336,6 +340,15 @@ def test_reports_say_the_same_in_english_as_in_no_language(class_of_two):
     records, _ = class_of_two
     given = records, "Xxxx", ScoringSettings(), "2026"
     assert report_html(*given, language_of("en")) == report_html(*given)
+
+
+def test_a_language_is_chosen_before_a_name(browser, station):
+    page = browser.new_context().new_page()
+    page.goto(station.url)
+    page.get_by_role("button", name="Deutsch").click()
+    page.get_by_text(WORDS["Who are you?"]["de"]).wait_for()
+    assert page.get_by_label(WORDS["Your name"]["de"]).input_value() == ""
+    page.context.close()
 
 
 def test_a_language_is_chosen_and_kept(browser, station):

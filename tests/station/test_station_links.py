@@ -7,7 +7,7 @@ from scipy.stats import binom
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
 from segtrack.station.protocol import Flag, LinkQuality, LinkRequest, StateMessage  # noqa: E402
-from segtrack.station.web.client import Client, MessageBudget  # noqa: E402
+from segtrack.station.web.client import Client  # noqa: E402
 from segtrack.station.web.links import SLICES, Downlink, VideoLink  # noqa: E402
 
 RATE = 30.0
@@ -136,7 +136,7 @@ def test_a_scene_begins_with_a_key_picture():
 
 def test_a_link_that_is_degraded_once_more_shows_nothing_newer_than_the_picture_that_is_there():
     worse = LinkRequest(client=1, video=LinkQuality(delay=1.0))
-    client = Client(1, "Ann", MessageBudget(0.0))
+    client = Client(1, "Ann")
     client.degrade(LinkRequest(client=1, video=LinkQuality(delay=0.3)))
     for frame in range(40):
         client.see(state(frame), 0.1 * frame)
@@ -149,7 +149,7 @@ def test_a_link_that_is_degraded_once_more_shows_nothing_newer_than_the_picture_
     client.see(state(41), 4.1)
     seen = StateMessage.unpack(client._state)
     assert (seen.frame, seen.picture_frame, seen.picture.size) == (41, 0, 0)
-    unseen = Client(2, "Ben", MessageBudget(0.0))
+    unseen = Client(2, "Ben")
     for again in range(2):
         unseen.degrade(LinkRequest(client=2, video=LinkQuality(loss=1.0)))
         unseen.see(state(again), 0.1 * again)
@@ -157,7 +157,7 @@ def test_a_link_that_is_degraded_once_more_shows_nothing_newer_than_the_picture_
 
 
 def test_a_link_that_is_degraded_during_a_replay_shows_what_was_there_before():
-    client = Client(1, "Ann", MessageBudget(0.0))
+    client = Client(1, "Ann")
     client.see(state(1), 0.0)
     client.see(state(9, scene=7), 1.0, direct=True)
     assert StateMessage.unpack(client._state).frame == 9

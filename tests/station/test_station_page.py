@@ -648,6 +648,22 @@ def test_space_stops_for_an_instructor_who_does_not_drive_and_not_for_an_onlooke
         other.context.close()
 
 
+def test_load_arrows_that_are_missing_are_told(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.state")
+    page.get_by_role("button", name="Loads").click()
+    legend = page.locator(".st-legend")
+    legend.get_by_text("longest arrow 100 N").wait_for()
+    page.evaluate(f"""() => {{
+      const {{ on }} = {STATION}.connect, show = on.state;
+      on.state = (state) => show({{ ...state, flags: state.flags & ~16, contacts: new Float32Array(0) }});
+    }}""")
+    legend.get_by_text("No arrows: no time is left for loads, or there are none").wait_for()
+    page.get_by_role("button", name="Loads").click()
+    assert legend.count() == 0
+    page.context.close()
+
+
 def test_a_slow_simulation_is_said(page, station):
     station.change_pace()
     says(page, "Slower than real time")

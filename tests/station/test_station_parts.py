@@ -22,12 +22,10 @@ from segtrack.station.simulation.exchange import WATCHDOG, LatestValue, Taken, s
 from segtrack.station.simulation.loop import MAX_CATCH_UP
 from segtrack.station.simulation.process import MAX_OUTSTANDING
 from segtrack.station.web.client import (
-    DROP_BURST,
-    DROP_RATE,
     MESSAGE_BURST,
     MESSAGE_RATE,
+    Bucket,
     DegradedLink,
-    MessageBudget,
 )
 
 
@@ -244,20 +242,12 @@ def test_a_command_of_another_vehicle_is_read_and_counts_as_none():
     assert stop_flags(fewer, 4, 10.0) == Flag.WATCHDOG
 
 
-def test_a_budget_takes_what_a_driver_sends_for_ever():
-    budget = MessageBudget(0.0)
-    assert {budget.spend(0.01 * i) for i in range(10_000)} == {"take"}
-
-
-def test_a_flood_is_cut_to_the_rate_and_then_off():
-    budget = MessageBudget(0.0)
-    verdicts = [budget.spend(i * 1e-4) for i in range(10_000)]
-    end = verdicts.index("close")
-    assert verdicts[:end].count("take") == pytest.approx(MESSAGE_BURST + MESSAGE_RATE * end * 1e-4, abs=1)
-    assert verdicts[:end].count("drop") == pytest.approx(DROP_BURST + DROP_RATE * end * 1e-4, abs=15)
-    budget = MessageBudget(0.0)
-    verdicts = [budget.spend(0.0) for _ in range(round(MESSAGE_BURST + DROP_BURST) + 1)]
-    assert [verdicts.count(verdict) for verdict in ("take", "drop", "close")] == [240, 2000, 1]
+def test_a_bucket_gives_what_a_driver_sends_for_ever_and_of_a_flood_its_rate():
+    bucket = Bucket(MESSAGE_RATE, MESSAGE_BURST, 0.0)
+    assert all(bucket.take(0.01 * i) for i in range(10_000))
+    bucket = Bucket(MESSAGE_RATE, MESSAGE_BURST, 0.0)
+    taken = sum(bucket.take(1e-3 * i) for i in range(10_000))
+    assert taken == pytest.approx(MESSAGE_BURST + MESSAGE_RATE * 10.0, abs=1)
 
 
 @pytest.mark.parametrize("name", ["parcours", "confined-space", "stairs"])

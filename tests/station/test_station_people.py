@@ -12,7 +12,7 @@ from browser import PATIENCE, until  # noqa: E402
 from fake_station import FakeStation  # noqa: E402
 from page_layout import LAYOUT  # noqa: E402
 from quick import some_of  # noqa: E402
-from test_station_language import LOCALES  # noqa: E402
+from test_station_language import LOCALES, REPLAY  # noqa: E402
 from test_station_page import LAPTOP, STATION, TABLET, TRIAL, asked, choose, open_page, says  # noqa: E402
 from test_station_page_slow import whole_station  # noqa: E402
 
@@ -24,9 +24,9 @@ def station(tmp_path_factory):
     station.close()
 
 
-def come_in(browser, url, name, role="Drive"):
+def come_in(browser, url, name, role="Drive", **options):
     """A page that somebody opens who has never been there, without a word in its address."""
-    page = browser.new_context(viewport=LAPTOP).new_page()
+    page = browser.new_context(**{"viewport": LAPTOP} | options).new_page()
     page.complaints = []
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.set_default_timeout(1000 * PATIENCE)
@@ -236,6 +236,33 @@ def test_a_fault_has_a_card_from_which_it_is_looked_at_and_left(browser, station
     assert page.locator(".st-result").count() == 0
     tell(page, trial=FAULT | {"failures": 2})
     assert card(page) == "Fault: fell"
+    tell(page, replay=REPLAY)
+    assert page.locator(".st-result").count() == 0
+    station.forget()
+    page.get_by_role("button", name="End the replay").click()
+    until(lambda: asked(station, "replay"))
+    assert asked(station, "replay")[0].action == "close"
+    page.context.close()
+
+
+def test_a_lesson_waits_until_the_run_of_the_one_before_has_ended(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives && {STATION}.state")
+    numbers = page.evaluate(
+        f"""() => {{
+          const station = {STATION}, {{ status }} = station;
+          station.connect.on.message = () => null;
+          station.connect.on.state = () => null;
+          station.teach(status.exercises[0]);
+          return ["running", "ready", "running"].map((run) => {{
+            station.setStatus({{ ...status, run }});
+            station.look({{ ...station.state, flags: 0 }});
+            return station.lesson.number;
+          }});
+        }}"""
+    )
+    assert numbers == [0, 0, 1]
+    page.context.close()
 
 
 def test_flippers_of_another_vehicle_are_chosen_anew(browser, station):
@@ -367,62 +394,162 @@ def test_the_next_gate_is_pointed_at_where_it_is_not_seen(browser, station):
     page.context.close()
 
 
+class Keys:
+    """Hands of a pupil on a keyboard."""
+
+    def __init__(self, page):
+        self.keyboard, self.caps, self.held = page.keyboard, page.locator(".st-caps kbd"), set()
+
+    def do(self, step):
+        """Hold the first key on the lesson's card."""
+        cap = self.caps.first.text_content()
+        self._hold({{"↑": "ArrowUp"}.get(cap, cap)})
+
+    def drive(self, way):
+        self._hold({{"ahead": "KeyW", "left": "KeyA", "right": "KeyD"}[way]})
+
+    def let_go(self):
+        self._hold(set())
+
+    def _hold(self, wanted):
+        for key in self.held - wanted:
+            self.keyboard.up(key)
+        for key in wanted - self.held:
+            self.keyboard.down(key)
+        self.held = wanted
+
+
+class Fingers:
+    """Hands of a pupil on a touch screen: a finger on a stick, or a tap on a button."""
+
+    STICKS = {
+        "forward": ("left", 0.0, -1.0),
+        "ahead": ("left", 0.0, -1.0),
+        "left": ("left", -1.0, 0.0),
+        "right": ("left", 1.0, 0.0),
+        "raise": ("right", 0.0, -1.0),
+        "lower": ("right", 0.0, 1.0),
+    }
+
+    def __init__(self, page):
+        self.page, self.devtools, self.held = page, page.context.new_cdp_session(page), None
+        if not page.evaluate(f"{STATION}.touch"):
+            page.get_by_role("button", name="Touch sticks").tap()
+
+    def do(self, step):
+        if step in ("stop", "release"):
+            self.page.locator(".st-estop" if step == "stop" else ".st-release").tap()
+        else:
+            self.drive(step)
+
+    def drive(self, way):
+        if way == self.held:
+            return
+        self.let_go()
+        stick, x, y = self.STICKS[way]
+        box = self.page.locator(f".st-stick-{stick}").bounding_box()
+        middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        self._touch("touchStart", *middle)
+        self._touch("touchMove", middle[0] + 0.49 * x * box["width"], middle[1] + 0.49 * y * box["height"])
+        self.held = way
+
+    def let_go(self):
+        if self.held is not None:
+            self._touch("touchEnd")
+            self.held = None
+
+    def _touch(self, kind, *at):
+        points = [{"x": at[0], "y": at[1]}] if at else []
+        self.devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+
+def by_keys(browser, url):
+    page = come_in(browser, url, "Ann")
+    return page, Keys(page)
+
+
+def by_touch(browser, url):
+    page = come_in(browser, url, "Ann", viewport=TABLET, has_touch=True)
+    return page, Fingers(page)
+
+
+def as_the_third(browser, url):
+    """After one who passed nothing and left the stop latched, and one who gave the seat away at once."""
+    first = come_in(browser, url, "Ann")
+    says(first, "Ready")
+    second = come_in(browser, url, "Ben")
+    page = come_in(browser, url, "Cem")
+    for each in (second, page):
+        each.wait_for_function(f"{STATION}.status?.role === 'onlooker'")
+    first.get_by_role("tab", name="Trial").click()
+    first.get_by_role("button", name="Begin", exact=True).click()
+    first.wait_for_function(f"{STATION}.trialOn")
+    first.get_by_role("button", name="Abandon").click()
+    first.wait_for_function(f"{STATION}.status.trial.over")
+    first.locator(".st-estop").click()
+    for each, turn in ((first, second), (second, page)):
+        each.get_by_role("tab", name="People").click()
+        each.get_by_role("button", name="Release the seat").click()
+        says(turn, "Emergency stop")
+        turn.get_by_role("button", name="Drive", exact=True).click()
+        turn.wait_for_function(f"{STATION}.drives")
+        each.goto("about:blank")  # Nothing is drawn beside whoever drives.
+    page.locator(".st-release").click()
+    return page, Keys(page)
+
+
+GATES = (2.0, 0.0), (2.0, 2.0), (0.0, 0.0)
+
+
+def way_to_the_gate(page):
+    """Way to drive now; None in a fault."""
+    x, y, yaw, gate, fault = page.evaluate(
+        f"""(() => {{
+          const {{ view, status: {{ trial }} }} = {STATION};
+          const {{ elements }} = view.vehicle.body;
+          const yaw = Math.atan2(elements[1], elements[0]);
+          return [elements[12], elements[13], yaw, trial?.next_gate ?? 0, Boolean(trial?.paused)];
+        }})()"""
+    )
+    off = math.remainder(math.atan2(GATES[gate][1] - y, GATES[gate][0] - x) - yaw, 2 * math.pi)
+    return None if fault else "ahead" if abs(off) < 0.2 else "left" if off > 0 else "right"
+
+
 @pytest.mark.real_time
-def test_the_first_lesson_is_passed_by_doing_what_it_says(browser, tmp_path):
-    """A person that knows nothing: reads the card, holds the keys on it, and drives through the gates."""
+@pytest.mark.parametrize("comes", [by_keys, by_touch, as_the_third])
+def test_the_first_lesson_is_passed_by_doing_what_it_says(browser, tmp_path, comes):
+    """A person that knows nothing: reads the card, does what is on it, and drives through the gates."""
     with whole_station(tmp_path) as url:
+        page, hands = comes(browser, url)
         begun = time.monotonic()
-        page = come_in(browser, url, "Ann")
         page.set_default_timeout(120_000)
         page.get_by_role("button", name="Begin the first lesson").click()
         page.wait_for_function(
             f"{STATION}.status.setup?.course === 'first-drive' && {STATION}.run === 'ready'"
         )
-        for number in range(8):
+        page.locator(".st-lesson").get_by_role("button", name="Start").click()
+        for number in range(1, 8):
             page.wait_for_function(f"{STATION}.lesson.number === {number}")
-            caps = page.locator(".st-caps kbd")
-            if number == 0:
-                page.locator(".st-lesson").get_by_role("button", name="Start").click()
-                continue
-            key = {"↑": "ArrowUp"}.get(caps.first.text_content(), caps.first.text_content())
-            page.keyboard.down(key)
+            hands.do(page.evaluate(f"{STATION}.lesson.step.name"))
             page.wait_for_function(f"{STATION}.lesson.number === {number + 1}")
-            page.keyboard.up(key)
+            hands.let_go()
         page.locator(".st-lesson").get_by_role("button", name="Begin").click()
         page.wait_for_function(f"{STATION}.trialOn")  # On a busy machine the banner says that it is slow.
-        gates = (2.0, 0.0), (2.0, 2.0), (0.0, 0.0)
-        held = set()
         while not page.evaluate(f"{STATION}.status.trial?.over ?? false"):
-            x, y, yaw, gate = page.evaluate(
-                f"""(() => {{
-                  const {{ view, status }} = {STATION};
-                  const {{ elements }} = view.vehicle.body;
-                  const yaw = Math.atan2(elements[1], elements[0]);
-                  return [elements[12], elements[13], yaw, status.trial?.next_gate ?? 0];
-                }})()"""
-            )
-            if page.evaluate(f"{STATION}.status.trial?.paused"):  # On a busy machine keys come late.
-                for key in held:
-                    page.keyboard.up(key)
-                held = set()
+            if (way := way_to_the_gate(page)) is not None:
+                hands.drive(way)
+            else:  # On a busy machine inputs come late.
+                hands.let_go()
                 page.get_by_role("button", name="Back to the start").click()
                 page.wait_for_function(f"!{STATION}.status.trial.paused")
-                continue
-            off = math.remainder(math.atan2(gates[gate][1] - y, gates[gate][0] - x) - yaw, 2 * math.pi)
-            wanted = {"KeyW"} if abs(off) < 0.2 else {"KeyA"} if off > 0 else {"KeyD"}
-            for key in held - wanted:
-                page.keyboard.up(key)
-            for key in wanted - held:
-                page.keyboard.down(key)
-            held = wanted
             assert time.monotonic() - begun < 280
-        for key in held:
-            page.keyboard.up(key)
+        hands.let_go()
         page.wait_for_function("document.querySelector('.st-result h2')?.textContent === 'Exercise passed'")
         sys.stdout.write(f"first lesson passed after {time.monotonic() - begun:.0f} s\n")
         page.wait_for_function(f"{STATION}.status.exercises[0].passed && {STATION}.status.exercises[1].open")
+        name = page.evaluate(f"{STATION}.me")
         page.goto(f"{url}/station/class")
-        assert "passed" in page.locator("tbody").last.text_content()
+        assert "passed" in page.locator("tbody tr", has_text=name).last.text_content()
         assert not page.complaints
 
 

@@ -265,7 +265,7 @@ def test_recordings_are_compressed_and_deleted_by_choice_and_by_age(tmp_path):
         library.note_recording(report.name, report.closed)
     library.close()
     assert paths[0].stat().st_size < before
-    for path, age in zip(paths, (5.0, 3.0, 1.0), strict=True):
+    for path, age in zip(paths, (4.5, 3.0, 1.0), strict=True):
         os.utime(path, 2 * (time.time() - 86400 * age,))
     (library.folder.recordings / "notes.txt").write_text("kept")
     assert library.delete_old(4.0) == 1
@@ -277,12 +277,65 @@ def test_recordings_are_compressed_and_deleted_by_choice_and_by_age(tmp_path):
     assert left == [f"{names[2]}.mcap", "notes.txt"]
 
 
+@pytest.mark.parametrize(
+    ("ages", "kept", "told"),
+    [
+        ((1.0, 20.0, 40.0, 60.0), (1.0, 20.0), []),
+        ((1.0, 40.0, 50.0), (1.0, 40.0, 50.0), [(40, 39)]),
+        ((1.0, 20.0, 40.0, 90.0), (1.0, 20.0, 90.0), [(90, 50)]),
+        ((401.0, 402.0), (401.0, 402.0), [(401, 401)]),
+        ((-400.0, 1.0, 40.0), (-400.0, 1.0, 40.0), [(-400, 400)]),
+    ],
+    ids=["one after another", "a long pause", "a pause before", "a clock ahead", "a clock that was ahead"],
+)
+def test_what_a_clock_may_have_made_old_is_kept_and_told(tmp_path, caplog, ages, kept, told):
+    library, now = Library(tmp_path), time.time()
+    for age in ages:
+        path = library.folder.recordings / f"{age:g}.mcap"
+        path.write_bytes(b"recording")
+        os.utime(path, 2 * (now - 86400 * age,))
+    assert library.delete_old(30.0) == len(ages) - len(kept)
+    assert sorted(library.recordings()) == sorted(f"{age:g}" for age in kept)
+    assert caplog.messages == [
+        f"recordings up to {last} are kept: the next one is {gap} days away, or the clock is wrong"
+        for last, gap in told
+    ]
+    library.close()
+
+
+def test_a_station_begins_without_empty_recordings_and_compresses_what_one_left(tmp_path):
+    library = Library(tmp_path)
+    drive = StationDrive(SETUP, 1, library.folder)
+    drive.begin_recording()
+    for i in range(TICKS):
+        drive.tick(StampedCommand(1, float(i), 0.0, False, Command(0.3, 0.3)), float(i))
+    left = drive.session.recorder.path
+    drive.end_recording()
+    drive.restart()
+    drive.begin_recording()
+    broken = drive.session.recorder.path
+    broken.with_stem("broken").write_bytes(broken.read_bytes()[:5000])
+    drive.close()
+    broken.unlink()
+    library.close()
+    before = left.stat().st_size
+    (library.folder.recordings / "empty.mcap").touch()
+    again = Library(tmp_path)
+    assert set(again.recordings()) == {left.stem, "broken"}
+    again.close()
+    after = left.stat().st_size, left.stat().st_mtime_ns
+    assert after[0] < before
+    Library(tmp_path).close()
+    assert (left.stat().st_size, left.stat().st_mtime_ns) == after
+
+
 @pytest.mark.parametrize("ends", [lambda library: library.note_recording("run", True), Library.recover])
 def test_a_recording_under_way_is_never_deleted_however_long_nothing_is_written(tmp_path, ends):
     library = Library(tmp_path)
     path = library.folder.recordings / "run.mcap"
-    path.write_bytes(b"")
-    os.utime(path, (0.0, 0.0))
+    for each, age in (path, 1.5), (path.with_stem("later"), 0.8):
+        each.write_bytes(b"")
+        os.utime(each, 2 * (time.time() - 86400 * age,))
     library.note_recording("run", closed=False)
     with pytest.raises(NotReadyError) as error:
         library.delete("run")

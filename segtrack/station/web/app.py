@@ -22,11 +22,14 @@ from segtrack.station.web.client import (
     HELLO_WITHIN,
     LOG_PERIOD,
     MAX_CLIENTS,
+    MESSAGE_BURST,
+    MESSAGE_RATE,
+    Bucket,
     Client,
-    MessageBudget,
 )
 from segtrack.station.web.guard import Guard
 from segtrack.station.web.hub import Hub
+from segtrack.station.web.report_process import ReportProcess
 from segtrack.station.web.reports import class_routes, report_routes
 
 _POLICY_VIOLATION, _TRY_LATER = 1008, 1013
@@ -64,7 +67,7 @@ class _Conversation:
 
     def __init__(self, socket: WebSocket, hub: Hub) -> None:
         self._socket, self._hub = socket, hub
-        self._budget = MessageBudget(time.monotonic())
+        self._budget = Bucket(MESSAGE_RATE, MESSAGE_BURST, time.monotonic())
         self._logged_at = float("-inf")
         self._delivery: asyncio.TimerHandle | None = None
 
@@ -79,7 +82,7 @@ class _Conversation:
             await _close(self._socket, _POLICY_VIOLATION, "no hello")
             return
         try:
-            client = self._hub.join(hello, self._budget)
+            client = self._hub.join(hello)
         except SegtrackError as error:
             self._log(str(error))
             await _close(self._socket, _TRY_LATER, str(error))
@@ -109,12 +112,7 @@ class _Conversation:
     async def _listen(self, client: Client) -> None:
         while (text := await self._receive()) is not None:
             self._heard_at = now = time.monotonic()
-            verdict = self._budget.spend(now)
-            if verdict == "close":
-                self._log(f"client {client.id} floods")
-                await _close(self._socket, _POLICY_VIOLATION, "too many messages")
-                return
-            if verdict == "drop":
+            if not self._budget.take(now):
                 self._log(f"client {client.id}: messages dropped")
                 continue
             try:
@@ -192,6 +190,7 @@ def create_app(
         token: Secret that a client must show; None for no secret.
         keep_days: Age from which on recordings are deleted [d]; None keeps all.
     """
+    process = ReportProcess()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -201,6 +200,7 @@ def create_app(
         yield
         for task in tasks:
             task.cancel()
+        process.close()
 
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     sockets = Sockets(hub)
@@ -209,8 +209,8 @@ def create_app(
     async def socket(websocket: WebSocket) -> None:
         await sockets.serve(websocket)
 
-    app.include_router(report_routes(hub.library))
-    app.include_router(class_routes(hub))
+    app.include_router(report_routes(hub.library, process))
+    app.include_router(class_routes(hub, process))
 
     @ui.page("/", reconnect_timeout=PAGE_KEPT)
     def page() -> None:

@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import datetime
 from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 from urllib.parse import quote
 
 from segtrack.courses import Course, bundled_courses, load_course
@@ -19,16 +18,12 @@ from segtrack.description import VehicleDescription, bundled_vehicles, load_vehi
 from segtrack.engine import EngineName, track_model_names
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, SegtrackError, UnknownNameError
 from segtrack.files import check_writable
-from segtrack.language import ENGLISH, Language
-from segtrack.recording import DriveSetup
+from segtrack.recording import DriveSetup, compact_gently, is_uncompressed
 from segtrack.scoring import (
     FIRST_SYLLABUS,
     Exercise,
     Result,
-    ScoringSettings,
     load_syllabus,
-    report_csv,
-    report_html,
 )
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import CourseOption, Options, Setup
@@ -66,12 +61,25 @@ class Library:
         for part in (self.folder.recordings, self.records.folder):
             check_writable(part)
             part.mkdir(parents=True, exist_ok=True)
+        self._tidy()
         self.refresh()
+
+    def _tidy(self) -> None:
+        """Delete empty recordings, as a full disk leaves them, and compress those that a station left."""
+        for path in self._files():
+            with suppress(OSError):
+                if path.stat().st_size == 0:
+                    path.unlink()
+                elif is_uncompressed(path):
+                    self._compacting.submit(_compact, path)
+
+    def _files(self) -> list[Path]:
+        """Return the files of recordings, newest first."""
+        return sorted(self.folder.recordings.glob("[!.]*.mcap"), reverse=True)
 
     def refresh(self) -> None:
         """Update the list of recordings."""
-        found = sorted(self.folder.recordings.glob("[!.]*.mcap"), reverse=True)
-        self._recordings = {path.stem: path for path in found[:_MAX_LISTED]}
+        self._recordings = {path.stem: path for path in self._files()[:_MAX_LISTED]}
 
     def recordings(self) -> tuple[str, ...]:
         """Return the names of the recordings, newest first."""
@@ -117,11 +125,27 @@ class Library:
         self.refresh()
 
     def delete_old(self, days: float) -> int:
-        """Delete recordings that were written to last more than so many days ago; returns their number."""
-        oldest, deleted = time.time() - days * _DAY, 0
-        for path in self.folder.recordings.glob("[!.]*.mcap"):
+        """Delete recordings that were written to last more than so many days ago; returns their number.
+
+        What lies more than so many days from the next newer one, or the newest from now, is kept with all
+        before it, as the log says: the clock may be wrong.
+        """
+        stamps, deleted = {}, 0
+        after = now = time.time()
+        for path in self._files():
             with suppress(OSError):
-                if path.stem != self._written and path.stat().st_mtime < oldest:
+                stamps[path] = now if path.stem == self._written else path.stat().st_mtime
+        for path, stamp in sorted(stamps.items(), key=lambda each: -each[1]):
+            if abs(after - stamp) > days * _DAY:
+                _LOG.warning(
+                    "recordings up to %s are kept: the next one is %.0f days away, or the clock is wrong",
+                    ascii(path.stem)[1:-1],
+                    abs(after - stamp) / _DAY,
+                )
+                break
+            after = stamp
+            if now - stamp > days * _DAY:
+                with suppress(OSError):
                     path.unlink()
                     deleted += 1
         self.refresh()
@@ -158,20 +182,8 @@ class Library:
         known = operator is not None and operator in self.records
         return f"{REPORTS}/{quote(operator or '', safe='')}" if known else REPORTS
 
-    def report(self, operator: str, kind: Literal["html", "csv"], language: Language = ENGLISH) -> str:
-        """Return the report of an operator; a table has the same names in all languages.
-
-        Raises:
-            SegtrackError: There is no such operator, or the record cannot be read.
-        """
-        written = datetime.now().isoformat(sep=" ", timespec="minutes")
-        if kind == "csv":
-            return report_csv(self.records, operator, ScoringSettings())
-        return report_html(self.records, operator, ScoringSettings(), written, language)
-
 
 def _compact(path: Path) -> None:
-    from segtrack.recording import compact_gently
 
     process = get_context("spawn").Process(target=compact_gently, args=(path,), daemon=True)
     process.start()

@@ -18,9 +18,7 @@ MAX_CONNECTIONS = 10 * MAX_CLIENTS
 PAGE_RATE, PAGE_BURST = 15.0, 60.0
 """Requests for pages and their sessions, three a page, in a second and at once, of an address."""
 MESSAGE_RATE, MESSAGE_BURST = 120.0, 240.0
-"""Messages that a client may send in a second, and at once."""
-DROP_RATE, DROP_BURST = 500.0, 2000.0
-"""Dropped messages in a second, and at once, above which the connection ends."""
+"""Messages of a client in a second, and at once, above which they are dropped unread."""
 LOG_PERIOD = 1.0
 """Shortest time between two logged lines about what is refused [s]."""
 HELLO_WITHIN = 5.0
@@ -45,21 +43,6 @@ class Bucket:
         return taken
 
 
-class MessageBudget:
-    """Budget of a client: a message takes a token from the bucket of messages, else from that of drops."""
-
-    def __init__(self, now: float) -> None:
-        """Create it full at `now` [s]."""
-        self._messages = Bucket(MESSAGE_RATE, MESSAGE_BURST, now)
-        self._drops = Bucket(DROP_RATE, DROP_BURST, now)
-
-    def spend(self, now: float) -> Literal["take", "drop", "close"]:
-        """Decide on a message that comes at `now` [s]."""
-        if self._messages.take(now):
-            return "take"
-        return "drop" if self._drops.take(now) else "close"
-
-
 MAX_LAG = 0.3
 """Time by which controls may come later than the quickest have [s]; later ones are from before a stall."""
 _CLOCK_TOLERANCE = 1e-4
@@ -75,16 +58,15 @@ class Client:
     Attributes:
         id: Number of the client.
         name: Name for people.
-        budget: Messages that it may still send.
         contacts: True if its states hold contact loads.
         link: Degradation of its link; None if it is not degraded.
         downlink: Pictures and telemetry on their way to it, where the link is degraded.
         commands: Controls on their way from it, where the link is degraded.
     """
 
-    def __init__(self, number: int, name: str, budget: MessageBudget) -> None:
+    def __init__(self, number: int, name: str) -> None:
         """Begin with nothing to send."""
-        self.id, self.name, self.budget = number, name, budget
+        self.id, self.name = number, name
         self.contacts = False
         self.link: LinkRequest | None = None
         self.downlink: Downlink | None = None

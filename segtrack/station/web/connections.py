@@ -16,8 +16,8 @@ REQUEST_WITHIN = 2.0
 
 A WebSocket's handshake has as long from there on.
 """
-RESPONSE_WITHIN = 60.0
-"""Longest time from a request to the end of its response, which a client may read slowly [s]."""
+READ_WITHIN = 60.0
+"""Longest time for which bytes of a response wait for its client to read, all such times together [s]."""
 MAX_WAITING = 6 * MAX_CONNECTIONS // 10
 """Connections that wait for a request at a time."""
 MAX_OF_ADDRESS = 8 * MAX_CONNECTIONS // 10
@@ -39,8 +39,11 @@ class TimedHttp(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request, in place of another one if too many wait."""
         super().connection_made(transport)
+        transport.set_write_buffer_limits(high=0)  # Whatever waits is told.
         self._since = self.loop.time()
         self._deadline: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
+        self._patience = READ_WITHIN
         self._end_within(REQUEST_WITHIN)
         if sum(_address(each) == _address(self) for each in self.connections) > MAX_OF_ADDRESS:
             transport.abort()
@@ -54,6 +57,7 @@ class TimedHttp(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
         self._cancel_deadline()
+        self.resume_writing()
         super().connection_lost(exc)
 
     @property
@@ -79,20 +83,34 @@ class TimedHttp(HttpToolsProtocol):
             self.send_400_response("An upgrade has no body.")
         else:
             self._end_within(REQUEST_WITHIN)
+            self.resume_writing()
+            self.transport.set_write_buffer_limits()
             super().handle_websocket_upgrade()
 
     def on_message_complete(self) -> None:
-        """Take the end of a request, which begins the time of its response."""
+        """Take the end of a request, whose response takes as long as it takes to make."""
         super().on_message_complete()
-        if self.cycle is None or not self.cycle.response_complete:
-            self._end_within(RESPONSE_WITHIN)
-        else:
-            self._cancel_deadline()
+        self._cancel_deadline()
+        if self._unread is None:
+            self._patience = READ_WITHIN
 
     def on_response_complete(self) -> None:
         """Take the end of a response."""
         self._cancel_deadline()
         super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        """Begin to wait for the client, which does not read as fast as it is answered."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(self._patience, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Wait no more for the client, which has read all."""
+        super().resume_writing()
+        if self._unread is not None:
+            self._patience = self._unread.when() - self.loop.time()
+            self._unread.cancel()
+            self._unread = None
 
     def _end_within(self, time: float) -> None:
         self._cancel_deadline()

@@ -8,7 +8,7 @@ from segtrack.errors import NotReadyError, UnknownNameError
 from segtrack.scoring import check_operator
 from segtrack.station import protocol
 from segtrack.station.protocol import LinkRequest
-from segtrack.station.web.client import Client, MessageBudget
+from segtrack.station.web.client import Client
 from segtrack.station.web.seats import Seats
 
 
@@ -69,7 +69,7 @@ class Crew:
         """Degradation of the driver's link."""
         return None if self.driver is None else self.driver.link
 
-    def join(self, hello: protocol.Hello, budget: MessageBudget) -> Client:
+    def join(self, hello: protocol.Hello) -> Client:
         """Take in a client, over the link of whoever has its name.
 
         Raises:
@@ -78,7 +78,7 @@ class Crew:
         """
         name = check_operator(hello.name)
         self._numbers += 1
-        client = Client(self._numbers, name, budget)
+        client = Client(self._numbers, name)
         self.seats.join(client.id, name, hello.role)
         self._clients[client.id] = client
         if self.seats.role(client.id) != "instructor":

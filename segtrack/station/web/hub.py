@@ -21,7 +21,7 @@ from segtrack.station.simulation import (
 )
 from segtrack.station.web.catalogue import Catalogue, Library
 from segtrack.station.web.classroom import Classroom
-from segtrack.station.web.client import Client, MessageBudget
+from segtrack.station.web.client import Client
 from segtrack.station.web.crew import Crew
 from segtrack.station.web.run import Simulation, StationRun
 from segtrack.station.web.seats import Seats
@@ -83,13 +83,13 @@ class Hub:
             if isinstance(report, TrialEnded):
                 self.library.keep(report.result)
 
-    def join(self, hello: protocol.Hello, budget: MessageBudget) -> Client:
+    def join(self, hello: protocol.Hello) -> Client:
         """Take in a client.
 
         Raises:
             SegtrackError: Too many look on, or the name is none, or may not instruct.
         """
-        client = self.crew.join(hello, budget)
+        client = self.crew.join(hello)
         role = self.seats.role(client.id)
         self.trials.join_driver(client.name if role == "driver" else None)
         _LOG.info("client %d %r joined as %s", client.id, client.name, role)

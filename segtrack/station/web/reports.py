@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Response
 from fastapi.responses import HTMLResponse
 
-from segtrack.errors import SegtrackError
+from segtrack.errors import NotReadyError, SegtrackError
 from segtrack.language import Language, preferred_language
-from segtrack.scoring import class_csv, class_html, class_rows, reports_html
+from segtrack.scoring import reports_html
 from segtrack.station.page import spoken
 from segtrack.station.web.catalogue import REPORTS, Library
 from segtrack.station.web.hub import Hub
+from segtrack.station.web.report_process import (
+    ReportProcess,
+    class_page,
+    class_table,
+    operator_page,
+    operator_table,
+)
 
 CLASS = "/station/class"
 _REFRESH = "10"
@@ -30,30 +37,32 @@ def _chosen(language: str | None = None, accept_language: Annotated[str | None, 
 _Chosen = Annotated[Language, Depends(_chosen)]
 
 
-def report_routes(library: Library) -> APIRouter:
+def report_routes(library: Library, process: ReportProcess) -> APIRouter:
     """Create the routes of a list of operators, and of each one's report as HTML and CSV."""
     router = APIRouter(prefix=REPORTS)
+    records = library.records
 
     @router.get("", response_class=HTMLResponse)
     def operators(language: _Chosen) -> str:
-        links = [(name, library.report_link(name)) for name in library.records.operators()]
+        links = [(name, library.report_link(name)) for name in records.operators()]
         return reports_html(links, _now(), language)
 
     @router.get("/{operator}")
-    def report(operator: str, language: _Chosen) -> Response:
-        return _answer(library, lambda: HTMLResponse(library.report(operator, "html", language)))
+    async def report(operator: str, language: _Chosen) -> Response:
+        drawn = process.draw(operator_page, records, operator, _now(), language)
+        return await _answer(library, drawn, HTMLResponse)
 
     @router.get("/{operator}/csv")
-    def table(operator: str) -> Response:
-        return _answer(library, lambda: _csv(library.report(operator, "csv")))
+    async def table(operator: str) -> Response:
+        return await _answer(library, process.draw(operator_table, records, operator), _csv)
 
     return router
 
 
-def class_routes(hub: Hub) -> APIRouter:
+def class_routes(hub: Hub, process: ReportProcess) -> APIRouter:
     """Create the routes of the class: who is here and what all have passed, as HTML and CSV."""
     router = APIRouter()
-    library, classroom = hub.library, hub.classroom
+    library, syllabus = hub.library, hub.classroom.syllabus
 
     def live() -> dict[str, Any]:
         seats, trial = hub.seats, hub.trials.status()
@@ -66,22 +75,12 @@ def class_routes(hub: Hub) -> APIRouter:
 
     @router.get(CLASS)
     async def page(language: _Chosen) -> Response:
-        now = live()  # Who is here is read where it changes, in the loop; files are read beside it.
-
-        def make() -> Response:
-            rows = class_rows(classroom.records, classroom.syllabus)
-            text = class_html(rows, classroom.syllabus, _now(), now, language)
-            return HTMLResponse(text, headers={"Refresh": _REFRESH})
-
-        return await asyncio.to_thread(_answer, library, make)
+        drawn = process.draw(class_page, library.records, syllabus, _now(), live(), language)
+        return await _answer(library, drawn, partial(HTMLResponse, headers={"Refresh": _REFRESH}))
 
     @router.get(f"{CLASS}.csv")
-    def table() -> Response:
-        def make() -> Response:
-            rows = class_rows(classroom.records, classroom.syllabus)
-            return _csv(class_csv(rows))
-
-        return _answer(library, make)
+    async def table() -> Response:
+        return await _answer(library, process.draw(class_table, library.records, syllabus), _csv)
 
     return router
 
@@ -95,8 +94,9 @@ def _now() -> str:
     return datetime.now().isoformat(sep=" ", timespec="minutes")
 
 
-def _answer(library: Library, make: Callable[[], Response]) -> Response:
+async def _answer(library: Library, drawn: Awaitable[str], respond: Callable[[str], Response]) -> Response:
     try:
-        return make()
+        return respond(await drawn)
     except SegtrackError as error:
-        return Response(library.hide_folder(str(error)), status_code=404, media_type="text/plain")
+        status = 503 if isinstance(error, NotReadyError) else 404
+        return Response(library.hide_folder(str(error)), status, media_type="text/plain")

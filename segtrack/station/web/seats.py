@@ -97,10 +97,11 @@ class Seats:
             NotReadyError: It looks on, or somebody drives or waits before it and it is no instructor.
         """
         wanted = self._members[client].wanted
+        if client == self.driver:
+            return
         if wanted == "onlooker":
             raise NotReadyError("take the driver's seat", "an onlooker looks on")
-        if wanted != "instructor" and self.driver not in (None, client):
-            assert self.driver is not None
+        if wanted != "instructor" and self.driver is not None:
             if client not in self.queue:
                 self.queue.append(client)
             raise NotReadyError("take the driver's seat", f"{self.name(self.driver)} drives")

@@ -1,7 +1,7 @@
 /** The instruments below the picture: attitude, side view, belts, and numbers. */
 
 import { THREE } from "nicegui-scene";
-import { nameOf, t } from "./language.js";
+import { nameOf, number, t } from "./language.js";
 import { FLAG } from "./state.js";
 
 const SIDES = ["left", "right"];
@@ -99,11 +99,11 @@ export class Hud {
     this.text("score", extra.trial ? t("{done} of {all}", { done: extra.trial.done, all: extra.trial.repetitions }) : "–");
     this.text("failures", extra.trial ? `${extra.trial.failures}` : "–");
     this.text("trial", clock(state.trialClock));
-    this.text("energy", `${fixed(state.energy / 1000, 2)} kJ`);
+    this.text("energy", `${number(state.energy / 1000, 2)} kJ`);
     this.text("delay-name", extra.delayName);
     this.text("delay", extra.delay === null ? "–" : `${Math.round(extra.delay)} ms`);
-    this.text("real-time", `${fixed(state.realTimeFactor, 2)} ×`);
-    this.text("late", `${fixed(100 * state.lateShare, 1)} %`);
+    this.text("real-time", `${number(state.realTimeFactor, 2)} ×`);
+    this.text("late", `${number(100 * state.lateShare, 1)} %`);
     this.parts["real-time"].classList.toggle("st-bad", (state.flags & FLAG.slow) !== 0);
     this.parts.late.classList.toggle("st-bad", state.lateShare > 0.001);
   }
@@ -118,8 +118,8 @@ export class Hud {
     this.angles.setFromRotationMatrix(this.vehicle.body, "ZYX");
     const roll = THREE.MathUtils.radToDeg(this.angles.x);
     const pitch = THREE.MathUtils.radToDeg(this.angles.y);
-    this.parts.horizon.setAttribute("transform", `rotate(${fixed(-roll, 1)}) translate(0 ${fixed(-PIXELS * pitch, 1)})`);
-    this.parts.pointer.setAttribute("transform", `rotate(${fixed(-roll, 1)})`);
+    this.parts.horizon.setAttribute("transform", `rotate(${(-roll).toFixed(1)}) translate(0 ${(-PIXELS * pitch).toFixed(1)})`);
+    this.parts.pointer.setAttribute("transform", `rotate(${(-roll).toFixed(1)})`);
     this.tilt = THREE.MathUtils.radToDeg(Math.acos(Math.min(1, this.vehicle.body.elements[10])));
     this.text("pitch", attitude(pitch, "nose down {angle}°", "nose up {angle}°"));
     this.text("roll", attitude(roll, "right {angle}°", "left {angle}°"));
@@ -131,7 +131,7 @@ export class Hud {
     inverse.copy(this.vehicle.body).invert();
     this.scale ??= 56 / this.vehicle.reach();
     const pitch = THREE.MathUtils.radToDeg(this.angles.y);
-    this.parts.side.setAttribute("transform", `rotate(${fixed(pitch, 1)}) scale(${fixed(this.scale, 2)})`);
+    this.parts.side.setAttribute("transform", `rotate(${pitch.toFixed(1)}) scale(${this.scale.toFixed(2)})`);
     this.outlines.forEach((outline, i) => {
       const { elements } = frame.multiplyMatrices(inverse, this.vehicle.tracks[i].frame.matrixWorld);
       const numbers = [elements[0], -elements[2], elements[8], -elements[10], elements[12], -elements[14]];
@@ -160,15 +160,15 @@ export class Hud {
     const { main, all } = this.index[side];
     if (main === undefined) return;
     const force = all.reduce((sum, track) => sum + readings[track.force], 0);
-    this.text(`force-${side}`, `${fixed(force, 0)} N`);
-    this.text(`speed-${side}`, `${fixed(readings[main.speed], 2)} m/s`);
-    this.text(`command-${side}`, `${fixed(readings[main.command], 2)} m/s`);
-    this.text(`slip-${side}`, Number.isFinite(readings[main.slip]) ? `${fixed(100 * readings[main.slip], 0)} %` : "–");
+    this.text(`force-${side}`, `${number(force, 0)} N`);
+    this.text(`speed-${side}`, `${number(readings[main.speed], 2)} m/s`);
+    this.text(`command-${side}`, `${number(readings[main.command], 2)} m/s`);
+    this.text(`slip-${side}`, Number.isFinite(readings[main.slip]) ? `${number(100 * readings[main.slip], 0)} %` : "–");
   }
 
   flippers(readings) {
     const words = Object.entries(this.index.flippers).map(([name, places]) => {
-      const angles = places.map((at) => fixed(THREE.MathUtils.radToDeg(readings[at]), 0));
+      const angles = places.map((at) => number(THREE.MathUtils.radToDeg(readings[at]), 0));
       return `${nameOf(name)} ${angles.join(" | ")}°`;
     });
     this.text("flippers", words.join(", "));
@@ -194,12 +194,6 @@ const sideOf = (name) => (name.includes("right") ? "right" : "left");
 /** An angle [deg] in words: those for a positive one, or for any other. */
 const attitude = (angle, positive, negative) =>
   t(angle > 0 ? positive : negative, { angle: Math.abs(Math.round(angle)) });
-
-/** A number with so many decimals, without "-0". */
-export function fixed(value, decimals) {
-  const text = value.toFixed(decimals);
-  return Number(text) === 0 ? text.replace("-", "") : text;
-}
 
 /** Seconds as minutes and seconds. */
 export function clock(seconds) {

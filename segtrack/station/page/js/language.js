@@ -38,25 +38,38 @@ export function t(english, values = {}) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 }
 
+/** A number as the language that is shown writes it, with so many decimals, without "-0". */
+export function number(value, decimals) {
+  const text = value.toFixed(decimals);
+  return withComma(+text === 0 ? text.replace("-", "") : text);
+}
+
+const withComma = (text) => (shown.language === "de" ? text.replace(/^([-+]?\d+)\.(\d+)$/, "$1,$2") : text);
+
 /** The same of a name that need not be in the table, as a vehicle's own ones. */
 export const nameOf = (name) => (name in shown.words ? t(name) : name);
+
+const NAMES = ["name", "operator", "title"]; // Places of what people called something, which stays as it is
+const COUNTS = ["all", "count", "done", "number", "passed", "tried"];
 
 /** The same of a sentence of the station, in which names and numbers stand; as it is if the table has none like it. */
 export function told(sentence) {
   if (sentence in shown.words || shown.language === "en") return nameOf(sentence);
   for (const [english, pattern] of shown.sentences) {
     const places = sentence.match(pattern)?.groups;
-    if (places) return t(english, Object.fromEntries(Object.entries(places).map(([name, what]) => [name, told(what)])));
+    if (places) return t(english, Object.fromEntries(Object.entries(places).map(([name, what]) => [name, toldPlace(name, what)])));
   }
   return sentence;
 }
+
+const toldPlace = (name, what) => (NAMES.includes(name) ? what : withComma(told(what)));
 
 /** Words of the table with places in them, those with the most letters first, and patterns of what they say. */
 function sentencesOf(words) {
   const fixed = (english) => english.split(/\{\w+\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   const pattern = (english) => {
     const names = [...english.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-    return new RegExp(`^${fixed(english).reduce((all, part, i) => `${all}(?<${names[i - 1]}>.+?)${part}`)}$`, "s");
+    return new RegExp(`^${fixed(english).reduce((all, part, i) => `${all}(?<${names[i - 1]}>${COUNTS.includes(names[i - 1]) ? "\\d+" : ".+?"})${part}`)}$`, "s");
   };
   const letters = (english) => fixed(english).join("").length;
   const withPlaces = Object.keys(words).filter((english) => english.includes("{"));

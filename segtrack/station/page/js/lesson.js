@@ -12,7 +12,7 @@ const SWING = 0.25; // Of a flipper [rad]
  * whether only a vehicle with flippers has it, and when it is done.
  */
 export const STEPS = [
-  { name: "start", done: ({ run }) => run === "running" },
+  { name: "start", done: ({ run, rested }) => rested && run === "running" },
   {
     name: "forward",
     action: "drive forward",
@@ -61,7 +61,7 @@ export class Lesson {
    * @param {string} before Recording of the trial that there was before it.
    */
   constructor(exercise, before) {
-    Object.assign(this, { exercise, before, number: 0, from: null, flippers: true });
+    Object.assign(this, { exercise, before, number: 0, from: null, flippers: true, rested: false });
   }
 
   get steps() {
@@ -93,9 +93,11 @@ export class Lesson {
     const heading = Math.atan2(nose.y, nose.x);
     this.from ??= { place, heading, nose, angles };
     const { from } = this;
+    this.rested ||= run !== "running"; // What the one before drove is put back to the start first.
     const stopped = (flags & FLAG.eStop) !== 0;
     const done = this.step.done({
       run,
+      rested: this.rested,
       passed,
       stopped,
       ahead: place.clone().sub(from.place).dot(from.nose),

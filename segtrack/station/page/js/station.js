@@ -31,6 +31,7 @@ const NARROW = "(max-width: 1000px)";
 const LONGEST_DELAY = 60000; // A longer one is told as this [ms]
 const ONCE = ["run", "trial", "exercise", "configure"]; // Kinds of messages that a double click sends once
 const DOUBLE_CLICK = 500; // [ms]
+const NO_LOADS = 1000; // Time without contact loads after which that is told [ms]
 const VOID = "This repetition does not count: the simulation was slower than real time. It is run again.";
 const kept = (name, fallback) => localStorage.getItem(`segtrack-${name}`) ?? fallback;
 const keep = (name, value) => localStorage.setItem(`segtrack-${name}`, value);
@@ -74,6 +75,8 @@ export default {
       </header>
       <section class="st-notes">
         <button v-if="mayRun && stopped" class="st-release" @click="stop(false)">{{ t('Release stop') }}</button>
+        <q-btn v-if="mayRun && status.replay" unelevated no-caps color="primary" icon="undo" :label="t('End the replay')"
+          @click="send({ type: 'replay', action: 'close' })"/>
         <lesson-card v-if="lesson && drives" :step="lesson.step" :number="lesson.number" :count="lesson.steps.length" :device="device"
           :bindings="bindings" :trial-on="trialOn" :voids="trialOn && myTrial ? myTrial.void : 0" :may-run="mayRun"
           @start="ask('start')" @leave="lesson = null" @begin="exercise('begin', lesson.exercise)" @skip="lesson.skip()"/>
@@ -222,10 +225,10 @@ export default {
     nextExercise() {
       return this.status.exercises.find(({ passed, open, lesson }) => open && !passed && !lesson) ?? null;
     },
-    /** The lesson that the person at the wheel has not had yet, whatever others did before. */
+    /** The lesson that the person at the wheel has not had yet, whatever others did before; once it can be built. */
     invited() {
       const first = this.status?.exercises[0];
-      const idle = this.drives && !this.lesson && !this.trialOn;
+      const idle = this.drives && !this.lesson && !this.trialOn && this.run !== "compiling";
       return idle && !this.uninvited && first?.lesson && first.tries === 0 ? first : null;
     },
     device() {
@@ -272,6 +275,7 @@ export default {
   mounted() {
     this.state = null;
     this.dirty = false;
+    this.loaded = performance.now();
     try {
       this.view = new View(this.$refs.canvas, this.redraw);
     } catch {
@@ -459,7 +463,9 @@ export default {
       this.unseen = (state.flags & FLAG.noPicture) !== 0;
       Object.assign(this.$refs.frame.style, this.view.insetStyle);
       const { legend, full } = this.view.arrows;
-      this.legend = legend && t("longest arrow {force} N", { force: full });
+      if (state.flags & FLAG.contacts || !this.contacts) this.loaded = time;
+      const none = time - this.loaded > NO_LOADS;
+      this.legend = none ? t("No arrows: no time is left for loads, or there are none") : legend && t("longest arrow {force} N", { force: full });
       this.hud.update(state, this.extra(state));
       this.sound.hear(state, this.hud.index);
       this.aim = this.trialOn || this.lesson?.step.name === "gates" ? this.view.aim : null;

@@ -1,6 +1,6 @@
 /** A large card over the picture: how a trial ended, or what a fault was and how to go on. */
 
-import { nameOf, t } from "../language.js";
+import { nameOf, number, t } from "../language.js";
 
 const LEAD = 3; // Time before a fault from which on it is shown [s]
 
@@ -45,7 +45,7 @@ export const TrialCard = {
       const { over, done, failures, rate, unit } = this.trial;
       if (!over) return t("The clock stands. Go back to the start to go on.");
       const words = t("{done} completed, {failures} failed", { done, failures });
-      return rate === null ? words : `${words}, ${rate.toFixed(2)} ${unit}`;
+      return rate === null ? words : `${words}, ${number(rate, 2)} ${unit}`;
     },
   },
   methods: {

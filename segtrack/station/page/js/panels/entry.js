@@ -1,6 +1,6 @@
 /** The dialog on entering: a name, under which results are kept, and a role. */
 
-import { t, told } from "../language.js";
+import { LANGUAGES, chooseLanguage, language, t, told } from "../language.js";
 
 const ROLES = { driver: "Drive", instructor: "Instruct", onlooker: "Look on" };
 
@@ -9,6 +9,9 @@ export const EntryDialog = {
   emits: ["enter"],
   template: `
     <div class="st-veil"><form class="st-card st-entry" @submit.prevent="enter('driver')">
+      <div class="st-buttons st-languages" role="group" :aria-label="t('Language')">
+        <q-btn v-for="(name, code) in languages" :key="code" flat dense no-caps :lang="code" :label="name"
+          :aria-pressed="code === language()" @click="chooseLanguage(code)"/></div>
       <h2>{{ t('Who are you?') }}</h2>
       <p>{{ t('Results are kept under your name.') }}</p>
       <q-input autofocus outlined v-model="name" :label="t('Your name')" maxlength="40" autocomplete="off"/>
@@ -19,9 +22,11 @@ export const EntryDialog = {
       </div>
     </form></div>`,
   data() {
-    return { name: this.kept, roles: ROLES };
+    return { name: this.kept, roles: ROLES, languages: LANGUAGES };
   },
   methods: {
+    chooseLanguage,
+    language,
     t,
     told,
     enter(role) {

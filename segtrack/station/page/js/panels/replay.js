@@ -1,6 +1,6 @@
 /** The panel of recordings. */
 
-import { t } from "../language.js";
+import { number, t } from "../language.js";
 import { SELECT } from "./fields.js";
 
 export const ReplayPanel = {
@@ -17,14 +17,14 @@ export const ReplayPanel = {
       </div>
       <template v-if="replay">
         <h3>{{ replay.name }}</h3>
-        <q-slider :model-value="time" :min="0" :max="replay.duration" :step="0.01" label :label-value="time.toFixed(2) + ' s'"
+        <q-slider :model-value="time" :min="0" :max="replay.duration" :step="0.01" label :label-value="number(time, 2) + ' s'"
           :aria-label="t('time')" @update:model-value="scrub" @change="scrubbed = null"/>
-        <p class="st-hint">{{ t('{done} of {all}', { done: time.toFixed(1) + ' s', all: replay.duration.toFixed(1) + ' s' }) }}</p>
+        <p class="st-hint">{{ t('{done} of {all}', { done: number(time, 1) + ' s', all: number(replay.duration, 1) + ' s' }) }}</p>
         <div class="st-buttons">
           <q-btn v-if="replay.playing" unelevated no-caps color="primary" :label="t('Pause')" @click="ask('pause')"/>
           <q-btn v-else unelevated no-caps color="primary" :label="t('Play')" @click="ask('play')"/>
           <q-btn v-for="fault in replay.faults" :key="fault.time" outline no-caps :title="fault.text"
-            :label="t('Fault at {time} s', { time: fault.time.toFixed(1) })" @click="ask('seek', Math.max(0, fault.time - 3))"/>
+            :label="t('Fault at {time} s', { time: number(fault.time, 1) })" @click="ask('seek', Math.max(0, fault.time - 3))"/>
           <q-select class="st-speed" ${SELECT} v-model="speed" :options="speeds" :label="t('Speed')" @update:model-value="replay.playing && ask('play')"/>
         </div>
       </template>
@@ -40,6 +40,7 @@ export const ReplayPanel = {
     },
   },
   methods: {
+    number,
     t,
     ask(action, time = null) {
       const { recording, speed } = this;

@@ -1,6 +1,6 @@
 /** The panel of the trial. */
 
-import { inLanguage, t, told } from "../language.js";
+import { inLanguage, number, t, told } from "../language.js";
 import { SELECT } from "./fields.js";
 
 export const TrialPanel = {
@@ -22,7 +22,7 @@ export const TrialPanel = {
         <div><dt>{{ t('completed') }}</dt><dd>{{ t('{done} of {all}', { done: trial.done, all: trial.repetitions }) }}</dd></div>
         <div><dt>{{ t('failures') }}</dt><dd>{{ trial.failures }}</dd></div>
         <div v-if="trial.void"><dt>{{ t('void: too slow') }}</dt><dd>{{ trial.void }}</dd></div>
-        <div><dt>{{ t('rate') }}</dt><dd>{{ trial.rate === null ? "–" : trial.rate.toFixed(2) + " " + trial.unit }}</dd></div>
+        <div><dt>{{ t('rate') }}</dt><dd>{{ trial.rate === null ? "–" : number(trial.rate, 2) + " " + trial.unit }}</dd></div>
         <div><dt>{{ t('against the expert') }}</dt><dd>{{ percent(trial.expert_fraction) }}</dd></div>
         <div><dt>{{ t('confidence') }}</dt><dd>{{ percent(trial.confidence) }}</dd></div>
         <div v-for="[gate, time, behind] in splits" :key="gate"><dt>{{ t('gate {number}', { number: gate }) }}</dt>
@@ -30,7 +30,7 @@ export const TrialPanel = {
         <div v-if="trial.over"><dt>{{ t('result') }}</dt><dd>{{ trial.passed ? t('passed') : t('not passed') }}</dd></div>
       </dl>
       <table v-if="events.length" class="st-events"><thead><tr><th>{{ t('time') }}</th><th>{{ t('what happened') }}</th></tr></thead>
-        <tbody><tr v-for="(event, i) in events" :key="i"><td>{{ event.clock.toFixed(1) }} s</td>
+        <tbody><tr v-for="(event, i) in events" :key="i"><td>{{ number(event.clock, 1) }} s</td>
           <td>{{ told(event.text) }}</td></tr></tbody></table>
       <p v-else class="st-hint">{{ t('Faults and completed repetitions are listed here.') }}</p>
       <q-select ${SELECT} :model-value="ghost" :options="ghosts" :label="t('Ghost: a recorded run')"
@@ -48,7 +48,7 @@ export const TrialPanel = {
     /** Gates of the repetition: number, time, and time behind the ghost's fastest repetition. */
     splits() {
       const { splits = [], ghost_splits: ghost = [] } = this.trial ?? {};
-      return splits.map((time, i) => [i + 1, `${time.toFixed(1)} s`, i < ghost.length ? signed(time - ghost[i]) : ""]);
+      return splits.map((time, i) => [i + 1, `${number(time, 1)} s`, i < ghost.length ? signed(time - ghost[i]) : ""]);
     },
     events() {
       return [...(this.trial?.events ?? [])].reverse();
@@ -59,6 +59,7 @@ export const TrialPanel = {
   },
   methods: {
     inLanguage,
+    number,
     t,
     told,
     ask(action) {
@@ -68,4 +69,4 @@ export const TrialPanel = {
   },
 };
 
-const signed = (time) => `${time < 0 ? "−" : "+"}${Math.abs(time).toFixed(1)} s`;
+const signed = (time) => `${time < 0 ? "−" : "+"}${number(Math.abs(time), 1)} s`;
