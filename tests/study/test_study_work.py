@@ -222,7 +222,7 @@ class Refusing(Formula):
 
 def test_a_study_that_could_not_simulate_some_of_its_vehicles_ends_well(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr("segtrack.experiments.parallel.Workers", lambda *given: nullcontext(Refusing()))
+    monkeypatch.setattr("segtrack.experiments.Workers", lambda *given: nullcontext(Refusing()))
     (tmp_path / "study.yaml").write_text(STUDY)
     done = run("study", "study.yaml", "--json", folder=tmp_path)
     assert done.exit_code == 0
