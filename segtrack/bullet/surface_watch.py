@@ -35,7 +35,7 @@ times as deep as all of them, by 0.45 mm at this speed with what `segments.REST_
 
 
 class Approach(NamedTuple):
-    """What ground of triangles within reach asks of a step.
+    """Demands of ground of triangles within reach on a step.
 
     Attributes:
         longest_step: Longest duration in which no part passes a surface [s]; infinite where none is near.
