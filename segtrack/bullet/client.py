@@ -48,7 +48,7 @@ class SolverPreset:
 PRESETS: dict[str, SolverPreset] = {
     "exact": SolverPreset(0.001, 50, 2, 1e-7),
     "fast": SolverPreset(0.005, 70, 2, 1e-8),
-    "coarse": SolverPreset(0.01, 80, 2, 1e-7),
+    "coarse": SolverPreset(0.01, 70, 2, 1e-8),
 }
 """Presets by name.
 

@@ -34,7 +34,7 @@ times as deep as all of them, by 0.45 mm at this speed with what `segments.REST_
 
 
 class Approach(NamedTuple):
-    """Limits of a step by ground of triangles within reach.
+    """Demands of ground of triangles within reach on a step.
 
     Attributes:
         longest_step: Longest duration in which no part passes a surface [s]; infinite where none is near.

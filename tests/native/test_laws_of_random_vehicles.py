@@ -35,6 +35,13 @@ LAG = 4.0
 """See `check_laws`; tuned: they were off by up to 2.1 in a first step from rest, by 0.1 to 0.3 after 2 s."""
 
 
+LOST = 0.03
+"""Difference of poses and velocities to which 1 nm has grown where it says no more how others grow [m, m/s].
+
+Growth of 1 nm to that is 3e7-fold; differences of velocities level off at 0.1 to 0.2.
+"""
+
+
 def check_laws(scene: Scene) -> None:
     """Friction, momentum, angular momentum and energy of one scene.
 
@@ -120,15 +127,17 @@ def check_images(scene: Scene) -> None:
 
     Images differ by roundings, of 1e-16 m, or 1e-14 m where they are shifted, in each step, and by what has
     become of them since. What becomes of 1 nm at the start says how differences grow: 1e5 times the rounding.
+    It does so until it is `LOST`: two motions that have nothing more in common may differ by anything.
     """
     own, height = poses(scene)
     beside = np.abs(poses(scene, height=height, nudge=1e-9)[0] - own).max(axis=1)
     grown = np.maximum.accumulate(beside)
+    known = grown < LOST
     image, _ = poses(scene.mirrored(), swapped=True, height=height)
     image[:, [1, 3, 5, 8, 10, 12]] *= -1.0
-    assert (np.abs(image - own).max(axis=1) <= grown).all()
+    assert (np.abs(image - own).max(axis=1) <= grown)[known].all()
     shifted, _ = poses(scene, shift=scene.ground.shift, height=height)
-    assert (np.abs(shifted - own).max(axis=1) <= grown).all()
+    assert (np.abs(shifted - own).max(axis=1) <= grown)[known].all()
 
 
 @FEW
