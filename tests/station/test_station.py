@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -193,6 +194,7 @@ def test_a_trial_is_scored_recorded_replayed_and_reported(station):
     driver.until(lambda c: c.report is not None)
     report = httpx.get(station.link + driver.report["link"], timeout=60.0)
     assert (report.status_code, "Ann" in report.text) == (200, True)
+    assert re.search(r"written [0-9-]{10} [0-9:]{5}[+-][0-9:]{5}\.", report.text)
     assert httpx.get(station.link + driver.report["link"] + "/csv", timeout=60.0).text.count("\n") == 2
     assert "Ann" in httpx.get(station.link + "/station/report").text
     assert httpx.get(station.link + "/station/report/7", timeout=60.0).status_code == 404

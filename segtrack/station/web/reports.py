@@ -91,7 +91,8 @@ def _csv(table: str) -> Response:
 
 
 def _now() -> str:
-    return datetime.now().isoformat(sep=" ", timespec="minutes")
+    """Return the local time with its distance from UTC, in which trials are listed."""
+    return datetime.now().astimezone().isoformat(sep=" ", timespec="minutes")
 
 
 async def _answer(library: Library, drawn: Awaitable[str], respond: Callable[[str], Response]) -> Response:
