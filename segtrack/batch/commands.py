@@ -14,7 +14,7 @@ from segtrack.batch.fleet_arrays import RUNNING, STATUSES
 from segtrack.description import VehicleDescription
 from segtrack.description.frames import TrackOffsets
 from segtrack.description.steering import SteeringByLoads
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import DisconnectedError, InvalidValueError, UnknownNameError
 from segtrack.native.divergence import what_diverged_natively
 from segtrack.native.tree import VehicleState
 from segtrack.robot.joint import check_commanded
@@ -33,7 +33,7 @@ class BatchCommands:
 
     def __init__(self, fleet: Fleet) -> None:
         """Command a fleet."""
-        self._fleet = fleet
+        self._fleet, self._is_open = fleet, True
         self.vehicle: VehicleDescription = fleet.kinds[0].description
         tracks = tuple(self.vehicle.mounted_tracks())
         self.track_names = tuple(track.name for track in tracks)
@@ -44,6 +44,15 @@ class BatchCommands:
         self._offsets = np.nan_to_num(np.array(offsets, dtype=float))  # Without tracks on a side.
         self._steering = [SteeringByLoads(kind) for kind in kinds]
         self._sides = np.array([("left", "center", "right").index(track.side) for track in tracks])
+
+    def _must_be_open(self, what: str) -> None:
+        """Refuse an action, in words, in a batch that is closed.
+
+        Raises:
+            DisconnectedError: It is.
+        """
+        if not self._is_open:
+            raise DisconnectedError(what, "it is closed")
 
     def __len__(self) -> int:
         """Number of vehicles."""
@@ -113,6 +122,7 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, or a command that is not finite.
         """
+        self._must_be_open("command the batch")
         top = self._fleet.limits.belt_speeds
         given = numbers("belt speeds [m/s]", speeds, len(self), (len(self.track_names),))
         self._fleet.write(slice(None), commands=clip_all("belt speeds [m/s]", given, -top, top), pedals=0.0)
@@ -131,6 +141,7 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, a number that is not finite, or a negative brake.
         """
+        self._must_be_open("command the batch")
         throttles, brakes = (
             self._by_side("throttle", left, right),
             self._by_side("brake", left_brake, right_brake),
@@ -219,6 +230,7 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, or a number that is not finite.
         """
+        self._must_be_open("push the batch")
         pushed = numbers("force [N]", force, len(self), (3,)), numbers("point [m]", point, len(self), (3,))
         self._fleet.write(slice(None), push=np.stack(pushed, axis=1))
 
@@ -232,6 +244,7 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, negative or not finite.
         """
+        self._must_be_open("change the batch")
         chosen = self._chosen(vehicles)
         self._fleet.write(chosen, frictions=self._each_track("friction", friction, chosen, 0.0))
 
@@ -245,6 +258,7 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, not positive or not finite.
         """
+        self._must_be_open("change the batch")
         chosen, lowest = self._chosen(vehicles), float(np.nextafter(0.0, 1.0))
         factors = self._each_track("drive force factor", factor, chosen, lowest)
         self._fleet.write(chosen, drive_factors=factors)
@@ -272,6 +286,7 @@ class BatchCommands:
             InvalidValueError: Another shape, a number that is not finite, a mass that does not outweigh what
                 the drives reflect, or an inertia that no body has.
         """
+        self._must_be_open("change the batch")
         chosen = self._chosen(vehicles)
         count = len(chosen)
         masses = None if mass is None else numbers("mass [kg]", mass, count)
@@ -319,6 +334,7 @@ class BatchCommands:
 
     def _command(self, as_speed: float, values: list[tuple[str, int, NDArray[np.float64]]]) -> None:
         """Command joints by their number: positions, or speeds, within their limits."""
+        self._must_be_open("command the batch")
         limits = self._fleet.limits
         with self._fleet.changing():
             for what, joint, given in values:

@@ -11,7 +11,7 @@ import pybullet
 from pybullet_utils.bullet_client import BulletClient
 
 from segtrack.bullet.client import PRESETS, client_id, configure, open_client
-from segtrack.bullet.frames import step_parts
+from segtrack.bullet.frames import BodyMarks, step_parts
 from segtrack.bullet.loader import track_builder
 from segtrack.bullet.terrain_builder import build_terrain
 from segtrack.bullet.vehicle import BulletVehicle
@@ -101,6 +101,7 @@ class BulletEngine(Engine):
         self._terrains: list[Terrain] = []
         # By PyBullet's id: True for one of triangles.
         self._terrain_bodies: dict[int, bool] = {}
+        self._terrain_marks: list[BodyMarks] = []
 
     def _configure(self, preset: str) -> None:
         """Take solver settings; the clock goes on."""
@@ -136,15 +137,18 @@ class BulletEngine(Engine):
         bodies = build_terrain(self.client, terrain)
         self._terrains.append(terrain)
         self._terrain_bodies |= bodies
+        self._terrain_marks.append(BodyMarks(self._client_id, list(bodies)))
         return list(bodies)
 
     def clear_terrain(self) -> None:
         """Remove all terrain."""
         self._must_be_connected("clear terrain")
-        for body in self._terrain_bodies:
-            self.client.removeBody(body)
+        for marks in self._terrain_marks:
+            for body in marks.present():
+                self.client.removeBody(body)
         self._terrains.clear()
         self._terrain_bodies.clear()
+        self._terrain_marks.clear()
         for vehicle in self._vehicles:
             vehicle.update_terrain(())
 
@@ -175,7 +179,7 @@ class BulletEngine(Engine):
             DivergedError: A vehicle is no longer finite, or absurdly fast; found within 10 ms.
             DisconnectedError: The world is closed, or the client gone.
         """
-        self._must_be_open("step the world")
+        self.require_open("step the world")
         remaining = math.exp(-damping_rate * self.time_step)
         for _ in range(steps):
             self._take_step(damping_rate)
@@ -258,5 +262,5 @@ class BulletEngine(Engine):
             vehicle.check_speed(self.time)
 
     def _must_be_connected(self, what: str) -> None:
-        self._must_be_open(what)
+        self.require_open(what)
         client_id(self.client, what)

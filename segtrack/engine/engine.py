@@ -104,7 +104,7 @@ class Engine(ABC):
         """Take no more steps, and free what the engine holds; may be called again."""
         self._is_open = False
 
-    def _must_be_open(self, what: str) -> None:
+    def require_open(self, what: str) -> None:
         """Refuse an action, in words, in a world that is closed.
 
         Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +70,7 @@ class Robot(RobotCommands[Model]):
         return self.model.pybullet_body[0]
 
     @property
-    def links(self) -> dict[str, int]:
+    def links(self) -> Mapping[str, int]:
         """PyBullet's link index by link name; the root is -1.
 
         Raises:

@@ -46,10 +46,6 @@ class World:
 
     Attributes:
         engine: Engine that simulates it.
-        engine_name: Name of the engine: `pybullet` or `native`.
-        preset: Name of the engine's solver settings.
-        terrains: Terrains that have been added.
-        robots: Robots that have been added.
         real_time_factor: Simulated over elapsed time of the last `run`.
     """
 
@@ -86,9 +82,8 @@ class World:
         """
         gravity = downwards(gravity)
         self.engine = open_engine(engine, preset, time_step, gravity, gui, client)
-        self.engine_name, self.preset = self.engine.name, self.engine.preset
-        self.terrains: list[Terrain] = []
-        self.robots: list[Robot] = []
+        self._terrains: list[Terrain] = []
+        self._robots: list[Robot] = []
         self.real_time_factor = 0.0
         self._gravity: tuple[float, ...] = (0.0, 0.0, -gravity)
         self._pacer = Pacer()
@@ -97,6 +92,7 @@ class World:
 
     def __enter__(self) -> World:
         """Use as a context manager; leaving it closes the world."""
+        self.engine.require_open("enter the world")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -104,8 +100,31 @@ class World:
         self.close()
 
     def close(self) -> None:
-        """Free what the engine holds, a joined client excepted; may be called again."""
+        """Free what the engine holds, a joined client excepted; may be called again.
+
+        Nothing can be commanded from then on; what native robots did last can still be read.
+        """
         self.engine.close()
+
+    @property
+    def engine_name(self) -> str:
+        """Name of the engine: `pybullet` or `native`."""
+        return self.engine.name
+
+    @property
+    def preset(self) -> str:
+        """Name of the engine's solver settings."""
+        return self.engine.preset
+
+    @property
+    def terrains(self) -> tuple[Terrain, ...]:
+        """Terrains that have been added."""
+        return tuple(self._terrains)
+
+    @property
+    def robots(self) -> tuple[Robot, ...]:
+        """Robots that have been added."""
+        return tuple(self._robots)
 
     @property
     def client(self) -> Any:
@@ -151,14 +170,14 @@ class World:
         if not isinstance(terrain, Terrain):
             raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
         built = self.engine.add_terrain(terrain)
-        self.terrains.append(terrain)
+        self._terrains.append(terrain)
         self._snapshots.drop_start()
         return built
 
     def clear_terrain(self) -> None:
         """Remove all terrain."""
         self.engine.clear_terrain()
-        self.terrains.clear()
+        self._terrains.clear()
         self._snapshots.drop_start()
 
     def add_vehicle(
@@ -200,10 +219,9 @@ class World:
         pose = check_pose((*given, 0.0)[:3], heading_quaternion(yaw))
         angles = check_flippers(description, flippers)
         robot = Robot(self.engine.add_vehicle(description, track_model, *pose, angles), track_model)
-        self.preset = self.engine.preset
         if len(given) == 2:
             robot.reset_base_pose((*given, clearing_height(robot, self.terrains)), pose[1])
-        self.robots.append(robot)
+        self._robots.append(robot)
         self._snapshots.drop_start()
         return robot
 
@@ -253,6 +271,7 @@ class World:
             DivergedError: A robot is no longer finite, or absurdly fast.
             DisconnectedError: The world is closed, or the PyBullet client gone.
         """
+        self.engine.require_open("step the world")
         count = whole("steps", steps, 0)
         if count:
             self._snapshots.hold_start()
@@ -274,6 +293,7 @@ class World:
             DivergedError: A robot is no longer finite, or absurdly fast.
             DisconnectedError: The world is closed, or the PyBullet client gone.
         """
+        self.engine.require_open("step the world")
         count = whole_steps(seconds, self.engine.time_step)
         if on_step is not None and not callable(on_step):
             raise InvalidValueError("on_step", "a function", on_step)
@@ -323,5 +343,7 @@ class World:
 
         Raises:
             NotReadyError: The world was opened as not resettable.
+            DisconnectedError: The world is closed.
         """
+        self.engine.require_open("reset the world")
         self._snapshots.reset()
