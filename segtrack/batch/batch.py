@@ -267,7 +267,7 @@ class Batch(BatchHeights):
             grounds = indices("terrain_index", terrain_index, count, self._grounds.size)
         if variant is not None:
             kinds = indices("variant", variant, count, len(fleet.kinds))
-        positions = start_positions(fleet.kinds, kinds, flippers or {})
+        positions = start_positions(fleet.kinds, kinds, flippers or {}, self._clipper)
         grounds = grounds if terrain is None else self._grounds.lay(chosen, terrain)
         heights = clearing_heights(self._outlines, self._grounds, kinds, grounds, places, positions)
         if not np.isfinite(heights).all():

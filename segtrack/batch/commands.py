@@ -18,7 +18,7 @@ from segtrack.errors import DisconnectedError, InvalidValueError, UnknownNameErr
 from segtrack.native.divergence import what_diverged_natively
 from segtrack.native.tree import VehicleState
 from segtrack.robot.joint import check_commanded
-from segtrack.robot.limits import clip_all
+from segtrack.robot.limits import CommandClipper
 
 
 class BatchCommands:
@@ -35,6 +35,7 @@ class BatchCommands:
         """Command a fleet."""
         self._fleet, self._is_open = fleet, True
         self.vehicle: VehicleDescription = fleet.kinds[0].description
+        self._clipper = CommandClipper(self.vehicle.name)
         tracks = tuple(self.vehicle.mounted_tracks())
         self.track_names = tuple(track.name for track in tracks)
         self.flipper_names = tuple(self.vehicle.flippers)
@@ -125,7 +126,9 @@ class BatchCommands:
         self._must_be_open("command the batch")
         top = self._fleet.limits.belt_speeds
         given = numbers("belt speeds [m/s]", speeds, len(self), (len(self.track_names),))
-        self._fleet.write(slice(None), commands=clip_all("belt speeds [m/s]", given, -top, top), pedals=0.0)
+        self._fleet.write(
+            slice(None), commands=self._clipper.clip_all("belt speeds [m/s]", given, -top, top), pedals=0.0
+        )
 
     def set_throttle(
         self, left: ArrayLike, right: ArrayLike, *, left_brake: ArrayLike = 0.0, right_brake: ArrayLike = 0.0
@@ -149,7 +152,10 @@ class BatchCommands:
         if (brakes < 0).any():
             i, t = (int(each[0]) for each in np.nonzero(brakes < 0))
             raise InvalidValueError(f"brake of vehicle {i}", "at least 0", float(brakes[i, t]))
-        within = clip_all("throttle", throttles, -1.0, 1.0), clip_all("brake", brakes, 0.0, 1.0)
+        within = (
+            self._clipper.clip_all("throttle", throttles, -1.0, 1.0),
+            self._clipper.clip_all("brake", brakes, 0.0, 1.0),
+        )
         pedals = np.stack([np.ones_like(throttles), *within], axis=2)
         self._fleet.write(slice(None), pedals=pedals)
 
@@ -340,5 +346,5 @@ class BatchCommands:
             for what, joint, given in values:
                 speed = limits.speeds[:, joint]
                 low, high = (-speed, speed) if as_speed else limits.positions[:, joint].T
-                within = clip_all(what, given, low, high)
+                within = self._clipper.clip_all(what, given, low, high)
                 self._fleet.write((slice(None), joint), joint_commands=np.c_[0.0 * within + as_speed, within])

@@ -13,6 +13,7 @@ from segtrack.description import VehicleDescription
 from segtrack.engine import Bodies, Engine
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 from segtrack.robot import Robot
+from segtrack.robot.limits import CommandClipper
 from segtrack.robot.track import angle_of
 from segtrack.terrain import Terrain
 from segtrack.terrain.checks import points_of
@@ -160,8 +161,10 @@ def check_flippers(vehicle: VehicleDescription, angles: Mapping[str, float] | No
     for name in given:
         if name not in vehicle.flippers:
             raise UnknownNameError(f"flipper of {vehicle.name}", name, vehicle.flippers)
+    clipper = CommandClipper(vehicle.name)
     return {
-        name: angle_of(name, given.get(name, 0.0), spec.limits) for name, spec in vehicle.flippers.items()
+        name: angle_of(clipper, name, given.get(name, 0.0), spec.limits)
+        for name, spec in vehicle.flippers.items()
     }
 
 

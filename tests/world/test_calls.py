@@ -17,7 +17,6 @@ from segtrack.errors import (
     RemovedError,
     UnknownNameError,
 )
-from segtrack.robot import limits
 
 NAN = math.nan
 
@@ -266,18 +265,22 @@ def test_frames_of_links_are_those_of_all_poses(engine):
         (lambda r, b: b.drive(90, 0), "belt speeds [m/s]"),
     ],
 )
-def test_degrees_are_clipped_and_told_once(caplog, quinces, command, what):
-    limits._tell.cache_clear()
-    with caplog.at_level(logging.WARNING, "segtrack"):
-        for _ in range(2):
-            command(*quinces)
-    told = [record.getMessage() for record in caplog.records]
-    assert sum(line.startswith(f"{what} is commanded far beyond its limits") for line in told) == 1
+def test_degrees_are_clipped_and_told_once_a_robot_and_quantity(caplog, command, what):
+    for _ in range(2):
+        with segtrack.World(engine="native") as world, segtrack.Batch("quince", 2) as batch:
+            robot = world.add_vehicle("quince")
+            caplog.clear()
+            with caplog.at_level(logging.WARNING, "segtrack"):
+                for _ in range(2):
+                    command(robot, batch)
+        told = [record.getMessage() for record in caplog.records]
+        assert (
+            sum(line.startswith(f"quince: {what} is commanded far beyond its limits") for line in told) == 1
+        )
 
 
 def test_what_is_a_little_beyond_a_limit_is_clipped_in_silence(caplog, quinces):
     robot, batch = quinces
-    limits._tell.cache_clear()
     with caplog.at_level(logging.WARNING, "segtrack"):
         robot.set_flippers(front_left=2.0)
         robot.set_belt_speed(0.6, -0.6)
