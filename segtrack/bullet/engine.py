@@ -35,6 +35,7 @@ class BulletState:
     Attributes:
         state_id: PyBullet's id of its own part.
         steps: Taken until then.
+        gravity: [m/s^2]
         parts: Parts of PyBullet's latest step.
         vehicles: State of each vehicle that PyBullet's part lacks.
         bodies: Number of bodies.
@@ -42,6 +43,7 @@ class BulletState:
 
     state_id: int
     steps: int
+    gravity: tuple[float, float, float]
     parts: int
     vehicles: tuple[dict[str, Any], ...]
     bodies: int
@@ -124,6 +126,13 @@ class BulletEngine(Engine):
         """Simulated time [s]."""
         return self._earlier + self._steps * self.time_step
 
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """Gravity in the world [m/s^2], whoever has set it."""
+        now = self.client.getPhysicsEngineParameters()
+        x, y, z = (now[f"gravityAcceleration{axis}"] for axis in "XYZ")
+        return x, y, z
+
     def set_gravity(self, gravity: Sequence[float]) -> None:
         """Set the gravity in the world (3,) [m/s^2]."""
         self._must_be_connected("set the gravity")
@@ -167,6 +176,7 @@ class BulletEngine(Engine):
         check_drives(description, PRESETS[preset].time_step if finer else self.time_step)
         vehicle = BulletVehicle(self._client_id, description, track_model, position, orientation, flippers)
         vehicle.update_terrain(self._terrains)
+        vehicle.is_stepped_by_world = True
         self._vehicles.append(vehicle)
         if finer:
             self._configure(preset)
@@ -232,9 +242,8 @@ class BulletEngine(Engine):
         """
         self._must_be_connected("save the state")
         vehicles = tuple(vehicle.snapshot() for vehicle in self._vehicles)
-        state = BulletState(
-            self.client.saveState(), self._steps, self._parts, vehicles, self.client.getNumBodies()
-        )
+        bodies = self.client.getNumBodies()
+        state = BulletState(self.client.saveState(), self._steps, self.gravity, self._parts, vehicles, bodies)
         self.restore(state)
         return state
 
@@ -249,6 +258,7 @@ class BulletEngine(Engine):
         self._divide(state.parts)
         self.client.restoreState(state.state_id)
         self._steps = state.steps
+        self.set_gravity(state.gravity)
         for vehicle, values in zip(self._vehicles, state.vehicles, strict=True):
             vehicle.restore(values)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ from segtrack.description.placement import PlacedTrack, belt_corners, farthest_r
 from segtrack.engine import BeltContacts, Bodies, FrameMotion, VehicleModel
 from segtrack.engine.divergence import what_diverged
 from segtrack.engine.models import ABSURD_SPEED
-from segtrack.errors import DivergedError
+from segtrack.errors import DivergedError, NotReadyError
 from segtrack.terrain import Terrain
 
 _FAR = 1e3
@@ -57,10 +56,12 @@ class BulletVehicle(VehicleModel):
         body_ids: `body_id`, and those of belts' own bodies.
         tracks: Tracks in the order of the description.
         flippers: Flippers in the order of the description.
+        is_stepped_by_world: True if a world prepares its steps, and nobody else's loop.
     """
 
     tracks: tuple[BulletTrack, ...]
     flippers: tuple[BulletFlipper, ...]
+    is_stepped_by_world: bool = False
 
     def __init__(
         self,
@@ -118,7 +119,7 @@ class BulletVehicle(VehicleModel):
     @property
     def pybullet_body(self) -> tuple[int, Mapping[str, int]]:
         """PyBullet's unique id of the vehicle's own body, and its link index by link name."""
-        return self.body_id, MappingProxyType(self.links)
+        return self.body_id, self.links
 
     def read_belt_contacts(self) -> list[BeltContacts]:
         """Read contacts of belts that PyBullet collides; see `Robot.read_belt_contacts`."""
@@ -239,9 +240,12 @@ class BulletVehicle(VehicleModel):
 
         Raises:
             DivergedError: A body or belt is not finite, or absurdly fast.
-            NotReadyError: It has been called before, and no step been taken since.
+            NotReadyError: It has been called before, and no step been taken since; or a world takes them.
             DisconnectedError: The client is gone.
         """
+        if self.is_stepped_by_world:
+            self._guard.require_present(f"step {self.description.name}")
+            raise NotReadyError(f"step {self.description.name}", "its world does, see World.step")
         self._guard.begin_step()
         self.check_speed()
         if self._watch.is_due():

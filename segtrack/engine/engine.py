@@ -32,6 +32,11 @@ class Engine(ABC):
     def time(self) -> float:
         """Simulated time [s]; it is part of a saved state, and damped steps do not count."""
 
+    @property
+    @abstractmethod
+    def gravity(self) -> tuple[float, float, float]:
+        """Gravity in the world [m/s^2]; it is part of a saved state."""
+
     @abstractmethod
     def add_terrain(self, terrain: Terrain) -> Any:
         """Build a terrain; returns what the engine calls it by.

@@ -54,11 +54,13 @@ class NativeState:
 
     Attributes:
         steps: Taken until then.
+        gravity: [m/s^2]
         vehicles: State of each vehicle.
         terrains: Terrains that there were.
     """
 
     steps: int
+    gravity: Vector
     vehicles: tuple[Any, ...]
     terrains: tuple[Terrain, ...]
 
@@ -105,6 +107,11 @@ class NativeEngine(Engine):
     def time(self) -> float:
         """Simulated time [s]."""
         return self._steps * self.time_step
+
+    @property
+    def gravity(self) -> Vector:
+        """Gravity in the world [m/s^2]."""
+        return self._gravity
 
     def set_gravity(self, gravity: Sequence[float]) -> None:
         """Set the gravity in the world (3,) [m/s^2]."""
@@ -201,7 +208,8 @@ class NativeEngine(Engine):
     def save(self) -> NativeState:
         """Return everything that changes, commands included."""
         self.require_open("save the state")
-        return NativeState(self._steps, tuple(vehicle.save() for vehicle in self._vehicles), self._terrains)
+        vehicles = tuple(vehicle.save() for vehicle in self._vehicles)
+        return NativeState(self._steps, self._gravity, vehicles, self._terrains)
 
     def restore(self, state: NativeState) -> None:
         """Go back to a saved state, to the bit."""
@@ -217,6 +225,7 @@ class NativeEngine(Engine):
         if any(then is not now for then, now in zip(state.terrains, self._terrains, strict=True)):
             raise InvalidValueError("world", "of the terrain that the snapshot has", Phrase("another"))
         self._steps = self._next_look = state.steps
+        self._gravity = state.gravity
         self._near = set()
         for vehicle, saved in zip(self._vehicles, state.vehicles, strict=True):
             vehicle.restore(saved)

@@ -308,7 +308,7 @@ class NativeVehicle(VehicleModel):
         speeds = self.state.speeds[0, belts]
         running = np.sum((tree.belt_masses * speeds + 2 * tree.spin_momenta * carried) * speeds)
         energy = np.sum(tree.masses * np.sum(work.velocities**2, axis=1)) + turning + running
-        return Bodies(tree.masses, work.centers.copy(), work.velocities.copy(), float(energy) / 2)
+        return Bodies(tree.masses.copy(), work.centers.copy(), work.velocities.copy(), float(energy) / 2)
 
     def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Smallest and largest corner (3,) of the box around body, belts and grousers, in the world [m]."""

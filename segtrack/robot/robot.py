@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from segtrack.description.frames import Frame
 from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import InvalidValueError, finite, known_name
 from segtrack.robot.commands import Model, RobotCommands
+from segtrack.robot.parts import NamedParts
 from segtrack.robot.state import RobotState, attitude_of
 from segtrack.robot.track import check_pose
 from segtrack.terrain import Terrain
@@ -70,13 +71,13 @@ class Robot(RobotCommands[Model]):
         return self.model.pybullet_body[0]
 
     @property
-    def links(self) -> Mapping[str, int]:
+    def links(self) -> NamedParts[int]:
         """PyBullet's link index by link name; the root is -1.
 
         Raises:
             NotReadyError: Its engine is not PyBullet.
         """
-        return self.model.pybullet_body[1]
+        return NamedParts(f"link of {self.name}", self.model.pybullet_body[1])
 
     @property
     def link_names(self) -> tuple[str, ...]:

@@ -174,15 +174,12 @@ def heading_quaternion(yaw: float) -> tuple[float, float, float, float]:
     return 0.0, 0.0, math.sin(half), math.cos(half)
 
 
-def settle_robots(
-    engine: Engine, robots: Sequence[Robot], gravity: Sequence[float], tolerance: float, max_time: float
-) -> SettleResult:
+def settle_robots(engine: Engine, robots: Sequence[Robot], tolerance: float, max_time: float) -> SettleResult:
     """Bring all robots of an engine to rest, their belts held.
 
     Args:
         engine: Engine of the robots.
         robots: All there are.
-        gravity: Gravity in the world (3,) [m/s^2].
         tolerance: See `World.settle`.
         max_time: Simulated time after which to give up [s].
 
@@ -193,6 +190,7 @@ def settle_robots(
     for name, value in (("tolerance", tolerance), ("max_time [s]", max_time)):
         if finite(name, value) <= 0:
             raise InvalidValueError(name, "greater than 0", value)
+    gravity = engine.gravity
     if not robots or gravity[2] >= 0:
         got = Phrase("no robot" if not robots else f"a gravity of {-gravity[2]:g} m/s^2")
         raise InvalidValueError("world that settles", "one with robots, and gravity downwards", got)

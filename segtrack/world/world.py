@@ -19,6 +19,7 @@ from segtrack.errors import (
     Phrase,
     downwards,
     finite_vector,
+    truth,
     whole,
     whole_steps,
 )
@@ -76,18 +77,16 @@ class World:
         Raises:
             UnknownNameError: No such engine or preset.
             MissingPyBulletError: It takes PyBullet, which is not installed.
-            InvalidValueError: A time step that is not positive, a negative gravity, or a window or client
-                without PyBullet.
+            InvalidValueError: A time step that is not positive, a negative gravity, a window or client
+                without PyBullet, or a switch that is neither True nor False.
             SegtrackError: There is no display for a window.
         """
-        gravity = downwards(gravity)
-        self.engine = open_engine(engine, preset, time_step, gravity, gui, client)
+        gravity, self._resettable = downwards(gravity), truth("resettable", resettable)
+        self.engine = open_engine(engine, preset, time_step, gravity, truth("gui", gui), client)
         self._terrains: list[Terrain] = []
         self._robots: list[Robot] = []
         self.real_time_factor = 0.0
-        self._gravity: tuple[float, ...] = (0.0, 0.0, -gravity)
         self._pacer = Pacer()
-        self._resettable = resettable
         self._snapshots = Snapshots(self.engine, resettable)
 
     def __enter__(self) -> World:
@@ -158,8 +157,7 @@ class World:
         Raises:
             InvalidValueError: Not three finite numbers.
         """
-        self._gravity = finite_vector("gravity [m/s^2]", gravity, 3)
-        self.engine.set_gravity(self._gravity)
+        self.engine.set_gravity(finite_vector("gravity [m/s^2]", gravity, 3))
 
     def add_terrain(self, terrain: Terrain) -> Any:
         """Build a terrain; returns what the engine calls it by: PyBullet, the ids of its bodies.
@@ -289,7 +287,8 @@ class World:
             on_step: Called after each step.
 
         Raises:
-            InvalidValueError: The duration is negative, not finite, or no step; or `on_step` is no function.
+            InvalidValueError: The duration is negative, not finite, or no step; `on_step` is no function, or
+                `real_time` neither True nor False.
             DivergedError: A robot is no longer finite, or absurdly fast.
             DisconnectedError: The world is closed, or the PyBullet client gone.
         """
@@ -297,9 +296,9 @@ class World:
         count = whole_steps(seconds, self.engine.time_step)
         if on_step is not None and not callable(on_step):
             raise InvalidValueError("on_step", "a function", on_step)
+        pacer = self._pacer if truth("real_time", real_time) else None
         if count and self._resettable:
             self._snapshots.hold_start()
-        pacer = self._pacer if real_time else None
         self.real_time_factor = take_steps(self.engine, count, pacer, on_step)
 
     def settle(self, tolerance: float = 1e-3, max_time: float = 10.0) -> SettleResult:
@@ -314,12 +313,15 @@ class World:
             InvalidValueError: There is no robot or no gravity, or a number is not positive.
             DivergedError: A robot is no longer finite, or absurdly fast.
         """
-        result = settle_robots(self.engine, self.robots, self._gravity, tolerance, max_time)
+        result = settle_robots(self.engine, self.robots, tolerance, max_time)
         self._snapshots.drop_start()
         return result
 
     def save(self) -> Snapshot:
-        """Save the state; `restore` goes back to it, to the bit. Held until `remove_snapshot`."""
+        """Save the state, gravity included; `restore` goes back to it, to the bit.
+
+        It is held until `remove_snapshot`.
+        """
         return self._snapshots.save()
 
     def restore(self, snapshot: Snapshot) -> None:

@@ -210,6 +210,32 @@ CALLS = {
         InvalidValueError,
         "snapshot must be one that this robot saved",
     ),
+    "resettable": (
+        lambda d: segtrack.World(engine="native", resettable="no"),
+        InvalidValueError,
+        "resettable must be True or False, got 'no'",
+    ),
+    "gui": (lambda d: segtrack.World(gui=1), InvalidValueError, "gui must be True or False, got 1"),
+    "real_time": (
+        lambda d: d.native.run(0.01, real_time="no"),
+        InvalidValueError,
+        "real_time must be True or False, got 'no'",
+    ),
+    "complex heights": (
+        lambda d: terrain.Heightfield(heights=np.full((2, 2), 1j), spacing=1.0),
+        InvalidValueError,
+        "Heightfield.heights must be an array of numbers [m], got array(",
+    ),
+    "a link's index": (
+        lambda d: d.other.links["nope"],
+        UnknownNameError,
+        "no link of example_rover 'nope'; there are: ",
+    ),
+    "a step that the world takes": (
+        lambda d: d.other.before_step(),
+        NotReadyError,
+        "cannot step example_rover: its world does, see World.step",
+    ),
     "belts of a native world": (lambda d: d.robot.save(), NotReadyError, "its engine is not PyBullet"),
 }
 
@@ -559,3 +585,33 @@ def test_terrain_is_cleared_though_another_body_has_its_id():
     world.clear_terrain()
     assert (world.terrains, client.getNumBodies(), client.getBodyUniqueId(0)) == ((), 1, own)
     client.disconnect()
+
+
+@pytest.mark.parametrize("engine", ["native", "pybullet"])
+def test_gravity_goes_back_with_the_state(engine):
+    with segtrack.World(engine=engine, gravity=2.0) as world:
+        robot = world.add_vehicle("example_rover", position=(0, 0, 3))
+        saved = world.save()
+        for go_back in (lambda: world.restore(saved), world.reset):
+            world.run(0.1)
+            world.set_gravity((1.0, 0.0, 0.0))
+            go_back()
+            world.run(0.1)
+            assert robot.state.velocity == pytest.approx((0.0, 0.0, -0.2), abs=1e-6)
+            go_back()
+
+
+def test_a_clients_id_may_be_numpys(doors):
+    assert segtrack.configure(np.int64(doors.client._client)) == 0.001
+
+
+@pytest.mark.parametrize("engine", ["native", "pybullet"])
+def test_what_is_read_of_a_robot_is_the_readers_own(engine):
+    """Masses that are overwritten are not those of the engine."""
+    with segtrack.World(engine=engine) as world:
+        robot = world.add_vehicle("example_rover", track_model="compliant", position=(0, 0, 3))
+        kept = [array.copy() for array in robot.bodies()[:3]]
+        for array in (*robot.bodies()[:3], robot.link_poses(), *robot.body_motion()[2:]):
+            array[:] = 7.0
+        for array, was in zip(robot.bodies(), kept, strict=False):
+            np.testing.assert_array_equal(array, was)
