@@ -84,18 +84,18 @@ class BulletTrack(TrackModel):
 
     def set_friction(self, friction: float) -> None:
         """Set the track's friction against terrain of friction 1, >= 0."""
-        self._guard.require_present(f"set the friction of track {self.mounted.name}")
+        self._guard.require_present(f"set the friction of {self.mounted.name}")
         self.belt.set_friction(friction)
         self.friction = friction
 
     def scale_drive(self, factor: float) -> None:
         """Make the drive `factor` times as strong as described, > 0."""
-        self._guard.require_present(f"scale the drive of track {self.mounted.name}")
+        self._guard.require_present(f"scale the drive of {self.mounted.name}")
         self.drive.factor = factor
 
     def parent_motion(self) -> FrameMotion:
         """Pose and velocity of the link that the track is mounted on."""
-        self._guard.require_present(f"read the link of track {self.mounted.name}")
+        self._guard.require_present(f"read the link of {self.mounted.name}")
         joints = self.belt.track_joints
         return link_motion(self._client, joints.body, joints.parent_link)
 
