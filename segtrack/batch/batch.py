@@ -48,6 +48,8 @@ class Batch(BatchHeights):
         track_model: Track model of the belts.
     """
 
+    __slots__ = ("_gravity", "_made_of", "_outlines", "_preset", "_time_step", "track_model")
+
     def __init__(
         self,
         vehicle: str | Path | VehicleDescription | Sequence[VehicleDescription],

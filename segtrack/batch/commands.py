@@ -31,6 +31,19 @@ class BatchCommands:
         joint_names: Names of the joints of the body's URDF that move, likewise.
     """
 
+    __slots__ = (
+        "_clipper",
+        "_fleet",
+        "_is_open",
+        "_offsets",
+        "_sides",
+        "_steering",
+        "flipper_names",
+        "joint_names",
+        "track_names",
+        "vehicle",
+    )
+
     def __init__(self, fleet: Fleet) -> None:
         """Command a fleet."""
         self._fleet, self._is_open = fleet, True

@@ -27,6 +27,8 @@ class RobotCommands(Generic[Model]):
         track_model: Name of its track model.
     """
 
+    __slots__ = ("_belts", "_clipper", "_flippers", "_joints", "_steering", "_tracks", "model", "track_model")
+
     def __init__(self, model: Model, track_model: str) -> None:
         """Take an engine's vehicle; users call `World.add_vehicle` or `attach`."""
         self.model, self.track_model = model, track_model

@@ -16,6 +16,8 @@ class Flipper:
         model: The flipper in its engine.
     """
 
+    __slots__ = ("_clipper", "model")
+
     def __init__(self, model: FlipperModel, clipper: CommandClipper) -> None:
         """Take a flipper of an engine's vehicle, and the clipper of its robot's commands."""
         self.model, self._clipper = model, clipper

@@ -37,6 +37,8 @@ class Joint:
         model: The joint in its engine.
     """
 
+    __slots__ = ("_clipper", "model")
+
     def __init__(self, model: JointModel, clipper: CommandClipper) -> None:
         """Take a joint of an engine's vehicle, and the clipper of its robot's commands."""
         self.model, self._clipper = model, clipper

@@ -41,6 +41,8 @@ class Robot(RobotCommands[Model]):
         track_model: Name of its track model.
     """
 
+    __slots__ = ()
+
     @property
     def mass(self) -> float:
         """Mass of all its bodies [kg]."""

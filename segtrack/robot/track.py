@@ -99,6 +99,8 @@ class Track:
         model: The track in its engine.
     """
 
+    __slots__ = ("_clipper", "model")
+
     def __init__(self, model: TrackModel, clipper: CommandClipper) -> None:
         """Take a track of an engine's vehicle, and the clipper of its robot's commands."""
         self.model, self._clipper = model, clipper

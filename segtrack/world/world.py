@@ -50,6 +50,8 @@ class World:
         real_time_factor: Simulated over elapsed time of the last `run`.
     """
 
+    __slots__ = ("_pacer", "_resettable", "_robots", "_snapshots", "_terrains", "engine", "real_time_factor")
+
     def __init__(
         self,
         preset: str | None = None,

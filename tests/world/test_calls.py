@@ -2,6 +2,7 @@
 
 import logging
 import math
+from pathlib import Path
 
 import numpy as np
 import pybullet
@@ -9,7 +10,7 @@ import pytest
 from pybullet_utils.bullet_client import BulletClient
 
 import segtrack
-from segtrack import terrain
+from segtrack import demos, terrain
 from segtrack.errors import (
     DisconnectedError,
     InvalidValueError,
@@ -615,3 +616,14 @@ def test_what_is_read_of_a_robot_is_the_readers_own(engine):
             array[:] = 7.0
         for array, was in zip(robot.bodies(), kept, strict=False):
             np.testing.assert_array_equal(array, was)
+
+
+def test_a_command_that_is_assigned_is_refused(quinces):
+    """Gravity, speeds and angles are set by methods; an attribute of that name would have no effect."""
+    with segtrack.World(engine="native") as world:
+        robot = world.add_vehicle(Path(demos.__file__).parent / "armed_packbot" / "armed_packbot.yaml")
+        quince, batch = quinces
+        joint = next(iter(robot.joints.values()))
+        for owner in (world, robot, robot.tracks["left"], quince.flippers["front_left"], joint, batch):
+            with pytest.raises(AttributeError):
+                owner.gravity = 0.0
