@@ -129,6 +129,7 @@ class BulletEngine(Engine):
     @property
     def gravity(self) -> tuple[float, float, float]:
         """Gravity in the world [m/s^2], whoever has set it."""
+        self._must_be_connected("read the gravity")
         now = self.client.getPhysicsEngineParameters()
         x, y, z = (now[f"gravityAcceleration{axis}"] for axis in "XYZ")
         return x, y, z

@@ -314,7 +314,9 @@ class World:
         Raises:
             InvalidValueError: There is no robot or no gravity, or a number is not positive.
             DivergedError: A robot is no longer finite, or absurdly fast.
+            DisconnectedError: The world is closed, or the PyBullet client gone.
         """
+        self.engine.require_open("settle the world")
         result = settle_robots(self.engine, self.robots, tolerance, max_time)
         self._snapshots.drop_start()
         return result

@@ -519,13 +519,14 @@ def closed_quinces():
 @pytest.mark.parametrize(
     "call, what",
     [
-        (lambda w, r, s: w.__enter__(), "enter the world"),
-        (lambda w, r, s: w.advance(0), "step the world"),
-        (lambda w, r, s: w.run(0), "step the world"),
-        (lambda w, r, s: w.reset(), "reset the world"),
-        (lambda w, r, s: w.remove_snapshot(s), "forget a state"),
-        (lambda w, r, s: w.set_gravity((0, 0, 0)), "set the gravity"),
-        (lambda w, r, s: w.clear_terrain(), "clear terrain"),
+        (lambda w, s: w.__enter__(), "enter the world"),
+        (lambda w, s: w.advance(0), "step the world"),
+        (lambda w, s: w.run(0), "step the world"),
+        (lambda w, s: w.reset(), "reset the world"),
+        (lambda w, s: w.settle(), "settle the world"),
+        (lambda w, s: w.remove_snapshot(s), "forget a state"),
+        (lambda w, s: w.set_gravity((0, 0, 0)), "set the gravity"),
+        (lambda w, s: w.clear_terrain(), "clear terrain"),
     ],
 )
 def test_a_closed_world_says_so(engine, call, what):
@@ -533,7 +534,7 @@ def test_a_closed_world_says_so(engine, call, what):
     saved = world.save()
     world.close()
     with pytest.raises(DisconnectedError) as raised:
-        call(world, None, saved)
+        call(world, saved)
     assert str(raised.value) == f"{what}: the world is closed"
 
 
@@ -627,3 +628,13 @@ def test_a_command_that_is_assigned_is_refused(quinces):
         for owner in (world, robot, robot.tracks["left"], quince.flippers["front_left"], joint, batch):
             with pytest.raises(AttributeError):
                 owner.gravity = 0.0
+
+
+def test_a_world_whose_client_is_gone_does_not_settle():
+    client = BulletClient(pybullet.DIRECT)
+    world = segtrack.World(client=client)
+    world.add_vehicle("example_rover", position=(0, 0, 1))
+    client.disconnect()
+    with pytest.raises(DisconnectedError) as raised:
+        world.settle()
+    assert str(raised.value) == "read the gravity: the physics client is disconnected"
