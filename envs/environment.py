@@ -22,7 +22,7 @@ from segtrack.envs.sensors import ObservationKind
 from segtrack.envs.setup import TaskSetup
 from segtrack.envs.task import Task
 from segtrack.envs.view import RobotMotions, TaskView
-from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError
+from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError, whole
 
 if TYPE_CHECKING:
     from segtrack.rendering import Camera
@@ -173,7 +173,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             InvalidValueError: A value that cannot be.
         """
         episode_world, given = self._open_world("reset"), self._setup.check_options(options)
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else whole("seed", seed, 0))
         values, course = self._setup.draw(given, self.np_random)
         self._episode = self._camera = None
         episode_world.set_up(course, values)

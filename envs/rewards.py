@@ -112,16 +112,12 @@ class Reward:
         terms, weights, shape = {}, self.weights, view.yaw.shape
         for name, term in self._terms.items():
             value = np.asarray(term.value(view))
-            try:
-                weighted = np.asarray(weights[name] * value, dtype=float)
-            except TypeError:  # No numbers.
-                weighted = None
-            if weighted is None or weighted.shape != shape:
+            if value.dtype.kind not in "fiub" or value.shape != shape:
                 got = Phrase(f"{value.dtype} of shape {value.shape}")
                 raise InvalidValueError(
                     f"reward term {name}", f"numbers of shape {shape}, a row a robot", got
                 )
-            terms[name] = weighted
+            terms[name] = np.asarray(weights[name] * value, dtype=float)
         return terms
 
     def __getstate__(self) -> dict[str, Any]:

@@ -157,14 +157,20 @@ class Sensors:
 
         Raises:
             UnknownNameError: There is no such part.
+            InvalidValueError: Not observations of this environment.
         """
         names = [part.name for part in self.parts]
         if name not in names:
             raise UnknownNameError("observation part", name, names)
         if not self._flat:
+            if not isinstance(observation, Mapping) or name not in observation:
+                raise InvalidValueError("observation", f"by name, with {name}", observation)
             return np.asarray(observation[name])
-        i = names.index(name)
-        return np.asarray(observation[..., self._ends[i] - len(self.parts[i].labels) : self._ends[i]])
+        i, entries = names.index(name), np.asarray(observation)
+        if entries.shape[-1:] != (self._ends[-1],):
+            expected = f"of {self._ends[-1]} entries"
+            raise InvalidValueError("observation", expected, Phrase(f"shape {entries.shape}"))
+        return entries[..., self._ends[i] - len(self.parts[i].labels) : self._ends[i]]
 
     def table(self) -> str:
         """Return the entries as a Markdown table."""

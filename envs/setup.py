@@ -33,7 +33,7 @@ from segtrack.envs.rewards import Reward, Term
 from segtrack.envs.sensors import ObservationKind, Sensors
 from segtrack.envs.task import EpisodeCourse, Path, Task, reach_of
 from segtrack.envs.tasks import find_task
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite, whole
 from segtrack.terrain import StaticBody
 
 PREFIX = "course:"
@@ -362,15 +362,16 @@ def seeds_of(seed: int | Sequence[int | None] | None, count: int) -> Sequence[in
     """Return a seed for each of a number of environments: counted up from one, or those given.
 
     Raises:
-        InvalidValueError: Another number of seeds.
+        InvalidValueError: Another number of seeds, or one that is none.
     """
     if seed is None:
         return [None] * count
-    if isinstance(seed, int | np.integer):
-        return [int(seed) + i for i in range(count)]
-    if not isinstance(seed, Sequence) or len(seed) != count:
-        raise InvalidValueError("seed", f"a whole number, or a list of {count}", seed)
-    return seed
+    if isinstance(seed, Sequence) and not isinstance(seed, str | bytes):
+        if len(seed) != count:
+            raise InvalidValueError("seed", f"a whole number, or a list of {count}", seed)
+        return [None if each is None else whole(f"seed {i}", each, 0) for i, each in enumerate(seed)]
+    first = whole("seed", seed, 0)
+    return [first + i for i in range(count)]
 
 
 def mask_of(options: dict[str, Any] | None, count: int) -> tuple[NDArray[np.bool_], dict[str, Any] | None]:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.errors import UnknownNameError
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.geometry import rotated
 from segtrack.kernels import slice_of
 from segtrack.robot import Robot, attitudes_of
+from segtrack.terrain import array_of_numbers
 
 if TYPE_CHECKING:
     from segtrack.batch import Batch  # With numba, which takes half a second to import.
@@ -44,7 +45,14 @@ class CourseGrounds(NamedTuple):
     courses: Sequence[EpisodeCourse]
 
     def height(self, x: Array, y: Array, robots: Rows) -> Array:
-        """Heights (n, k) [m], see `Grounds`."""
+        """Heights (n, k) [m], see `Grounds`.
+
+        Raises:
+            InvalidValueError: Not a row of points for each of them.
+        """
+        if not np.shape(x)[:1] == np.shape(y)[:1] == robots.shape:
+            expected = f"x and y of one shape ({len(robots)}, ...)"
+            raise InvalidValueError("points [m]", expected, Phrase(f"{np.shape(x)} and {np.shape(y)}"))
         rows = zip(robots.tolist(), x, y, strict=True)
         return np.stack([self.courses[i].terrain.height_at(*points) for i, *points in rows])
 
@@ -71,6 +79,13 @@ class RobotHeights(NamedTuple):
     def __call__(self, x: Array, y: Array) -> Array:
         """Heights (n, k) [m] under points at world x and y (n, k) [m]."""
         return self.grounds.height(x, y, self.robots)
+
+
+def _other_shape(what: str, shape: str, given: Any) -> InvalidValueError:
+    got = getattr(given, "shape", None)
+    return InvalidValueError(
+        what, f"numbers of shape {shape}", given if got is None else Phrase(f"shape {got}")
+    )
 
 
 View = TypeVar("View")
@@ -205,23 +220,43 @@ class TaskView(NamedTuple):
         return self.motion.rotation[:, :, 0]
 
     def in_body(self, vectors: Array) -> Array:
-        """Turn vectors from the world (N, 3) into the body frames."""
-        return rotated(self.motion.rotation.transpose(0, 2, 1), vectors)
+        """Turn vectors from the world (N, 3) into the body frames.
+
+        Raises:
+            InvalidValueError: Not numbers of such a shape.
+        """
+        return rotated(self.motion.rotation.transpose(0, 2, 1), self._vectors(vectors, 3))
 
     def in_heading(self, vectors: Array) -> Array:
-        """Turn vectors along the ground from the world (N, 2) into the heading frames."""
+        """Turn vectors along the ground from the world (N, 2) into the heading frames.
+
+        Raises:
+            InvalidValueError: Not numbers of such a shape.
+        """
         cosine, sine = np.cos(self.yaw), np.sin(self.yaw)
-        x, y = vectors.T
+        x, y = self._vectors(vectors, 2).T
         return np.array([cosine * x + sine * y, cosine * y - sine * x]).T
+
+    def _vectors(self, given: Array, length: int) -> Array:
+        vectors, shape = array_of_numbers(given), (len(self.yaw), length)
+        if vectors is None or vectors.shape != shape:
+            raise _other_shape("vectors", f"{shape}, a row a robot", given)
+        return vectors
 
     def cell_heights(self, cells: Array) -> Array:
         """Return mean heights of the ground in the world (N, c) [m] in cells of the heading frames.
 
         Args:
             cells: Points of each cell (c, m, 2) [m].
+
+        Raises:
+            InvalidValueError: Not numbers of such a shape.
         """
+        points = array_of_numbers(cells)
+        if points is None or points.ndim != 3 or points.shape[2] != 2:
+            raise _other_shape("cells [m]", "(c, m, 2)", cells)
         grounds, robots = self.height
-        return grounds.cell_heights(self.motion.position[:, :2], self.yaw, cells, robots)
+        return grounds.cell_heights(self.motion.position[:, :2], self.yaw, points, robots)
 
     def put(self, chosen: NDArray[np.intp], rows: TaskView) -> TaskView:
         """Return a view with other rows for some of the robots, by their indices."""

@@ -351,6 +351,17 @@ def not_negative(what: str, value: float, expected: str = "at least 0") -> float
     return number
 
 
+def truth(what: str, given: Any) -> bool:
+    """A truth value of Python or NumPy, as no text, number or list is meant for one.
+
+    Raises:
+        InvalidValueError: Something else.
+    """
+    if not _is_truth(given) or getattr(given, "ndim", 0) != 0:
+        raise InvalidValueError(what, "True or False", given)
+    return bool(given)
+
+
 def whole(what: str, given: Any, least: int = 1) -> int:
     """A whole number that is not too small.
 

@@ -19,7 +19,6 @@ from segtrack.batch.threads import Threads
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import ActuatorState, check_drives
 from segtrack.errors import (
-    DisconnectedError,
     InvalidValueError,
     UnknownNameError,
     downwards,
@@ -45,6 +44,8 @@ class Batch(BatchHeights):
     Attributes:
         track_model: Track model of the belts.
     """
+
+    __slots__ = ("_gravity", "_made_of", "_outlines", "_preset", "_time_step", "track_model")
 
     def __init__(
         self,
@@ -106,12 +107,13 @@ class Batch(BatchHeights):
         shared = Threads(min(number_of_threads(threads), size) if device == "cpu" else 1)
         super().__init__(fleet(kinds, chosen, grounds.packed), grounds, shared)
         self._made_of = size, track_model, self.time_step, *described, *(given or self.terrains[:1])
-        self._outlines, self._is_open = Outlines(kinds), True
+        self._outlines = Outlines(kinds)
         index = np.arange(size) if each is not None else (0 if terrain_index is None else terrain_index)
         self.reset(terrain_index=index)
 
     def __enter__(self) -> Batch:
         """Use as a context manager; leaving it ends its threads."""
+        self._must_be_open("enter the batch")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -122,10 +124,6 @@ class Batch(BatchHeights):
         """End the threads; may be called again. What the vehicles did last can still be read."""
         self._is_open = False
         self._threads.close()
-
-    def _must_be_open(self, what: str) -> None:
-        if not self._is_open:
-            raise DisconnectedError(what, "it is closed")
 
     @property
     def time_step(self) -> float:
@@ -268,7 +266,7 @@ class Batch(BatchHeights):
             grounds = indices("terrain_index", terrain_index, count, self._grounds.size)
         if variant is not None:
             kinds = indices("variant", variant, count, len(fleet.kinds))
-        positions = start_positions(fleet.kinds, kinds, flippers or {})
+        positions = start_positions(fleet.kinds, kinds, flippers or {}, self._clipper)
         grounds = grounds if terrain is None else self._grounds.lay(chosen, terrain)
         heights = clearing_heights(self._outlines, self._grounds, kinds, grounds, places, positions)
         if not np.isfinite(heights).all():

@@ -12,9 +12,9 @@ from segtrack.batch.bodies import check_bodies, weigh_bodies
 from segtrack.batch.fleet import Fleet
 from segtrack.batch.fleet_arrays import RUNNING, STATUSES
 from segtrack.description import SteeringByLoads, TrackOffsets, VehicleDescription
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import DisconnectedError, InvalidValueError, UnknownNameError
 from segtrack.native import VehicleState, what_diverged_natively
-from segtrack.robot import check_commanded, clip_all
+from segtrack.robot import CommandClipper, check_commanded
 
 
 class BatchCommands:
@@ -27,10 +27,24 @@ class BatchCommands:
         joint_names: Names of the joints of the body's URDF that move, likewise.
     """
 
+    __slots__ = (
+        "_clipper",
+        "_fleet",
+        "_is_open",
+        "_offsets",
+        "_sides",
+        "_steering",
+        "flipper_names",
+        "joint_names",
+        "track_names",
+        "vehicle",
+    )
+
     def __init__(self, fleet: Fleet) -> None:
         """Command a fleet."""
-        self._fleet = fleet
+        self._fleet, self._is_open = fleet, True
         self.vehicle: VehicleDescription = fleet.kinds[0].description
+        self._clipper = CommandClipper(self.vehicle.name)
         tracks = tuple(self.vehicle.mounted_tracks())
         self.track_names = tuple(track.name for track in tracks)
         self.flipper_names = tuple(self.vehicle.flippers)
@@ -40,6 +54,15 @@ class BatchCommands:
         self._offsets = np.nan_to_num(np.array(offsets, dtype=float))  # Without tracks on a side.
         self._steering = [SteeringByLoads(kind) for kind in kinds]
         self._sides = np.array([("left", "center", "right").index(track.side) for track in tracks])
+
+    def _must_be_open(self, what: str) -> None:
+        """Refuse an action, in words, in a batch that is closed.
+
+        Raises:
+            DisconnectedError: It is.
+        """
+        if not self._is_open:
+            raise DisconnectedError(what, "it is closed")
 
     def __len__(self) -> int:
         """Number of vehicles."""
@@ -109,9 +132,12 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, or a command that is not finite.
         """
+        self._must_be_open("command the batch")
         top = self._fleet.limits.belt_speeds
         given = numbers("belt speeds [m/s]", speeds, len(self), (len(self.track_names),))
-        self._fleet.write(slice(None), commands=clip_all("belt speeds [m/s]", given, -top, top), pedals=0.0)
+        self._fleet.write(
+            slice(None), commands=self._clipper.clip_all("belt speeds [m/s]", given, -top, top), pedals=0.0
+        )
 
     def set_throttle(
         self, left: ArrayLike, right: ArrayLike, *, left_brake: ArrayLike = 0.0, right_brake: ArrayLike = 0.0
@@ -127,6 +153,7 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, a number that is not finite, or a negative brake.
         """
+        self._must_be_open("command the batch")
         throttles, brakes = (
             self._by_side("throttle", left, right),
             self._by_side("brake", left_brake, right_brake),
@@ -134,7 +161,10 @@ class BatchCommands:
         if (brakes < 0).any():
             i, t = (int(each[0]) for each in np.nonzero(brakes < 0))
             raise InvalidValueError(f"brake of vehicle {i}", "at least 0", float(brakes[i, t]))
-        within = clip_all("throttle", throttles, -1.0, 1.0), clip_all("brake", brakes, 0.0, 1.0)
+        within = (
+            self._clipper.clip_all("throttle", throttles, -1.0, 1.0),
+            self._clipper.clip_all("brake", brakes, 0.0, 1.0),
+        )
         pedals = np.stack([np.ones_like(throttles), *within], axis=2)
         self._fleet.write(slice(None), pedals=pedals)
 
@@ -215,6 +245,7 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, or a number that is not finite.
         """
+        self._must_be_open("push the batch")
         pushed = numbers("force [N]", force, len(self), (3,)), numbers("point [m]", point, len(self), (3,))
         self._fleet.write(slice(None), push=np.stack(pushed, axis=1))
 
@@ -228,6 +259,7 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, negative or not finite.
         """
+        self._must_be_open("change the batch")
         chosen = self._chosen(vehicles)
         self._fleet.write(chosen, frictions=self._each_track("friction", friction, chosen, 0.0))
 
@@ -241,6 +273,7 @@ class BatchCommands:
         Raises:
             InvalidValueError: Another shape, not positive or not finite.
         """
+        self._must_be_open("change the batch")
         chosen, lowest = self._chosen(vehicles), float(np.nextafter(0.0, 1.0))
         factors = self._each_track("drive force factor", factor, chosen, lowest)
         self._fleet.write(chosen, drive_factors=factors)
@@ -268,6 +301,7 @@ class BatchCommands:
             InvalidValueError: Another shape, a number that is not finite, a mass that does not outweigh what
                 the drives reflect, or an inertia that no body has.
         """
+        self._must_be_open("change the batch")
         chosen = self._chosen(vehicles)
         count = len(chosen)
         masses = None if mass is None else numbers("mass [kg]", mass, count)
@@ -315,10 +349,11 @@ class BatchCommands:
 
     def _command(self, as_speed: float, values: list[tuple[str, int, NDArray[np.float64]]]) -> None:
         """Command joints by their number: positions, or speeds, within their limits."""
+        self._must_be_open("command the batch")
         limits = self._fleet.limits
         with self._fleet.changing():
             for what, joint, given in values:
                 speed = limits.speeds[:, joint]
                 low, high = (-speed, speed) if as_speed else limits.positions[:, joint].T
-                within = clip_all(what, given, low, high)
+                within = self._clipper.clip_all(what, given, low, high)
                 self._fleet.write((slice(None), joint), joint_commands=np.c_[0.0 * within + as_speed, within])

@@ -22,6 +22,8 @@ _TOGETHER = 64
 class BatchHeights(BatchCommands):
     """Vehicles of a batch and their grounds, whose heights are sampled."""
 
+    __slots__ = ("_grounds", "_threads")
+
     def __init__(self, fleet: Fleet, grounds: GroundLibrary, threads: Threads) -> None:
         """Take a fleet, its grounds, and threads to sample them."""
         super().__init__(fleet)

@@ -13,7 +13,7 @@ from segtrack.batch.fleet_arrays import CommandLimits
 from segtrack.batch.ground import GroundLibrary
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.native import BeltKind, allocate_state, allocate_tree_work, move_links, outer_points
-from segtrack.robot import clip_all
+from segtrack.robot import CommandClipper
 from segtrack.world import BOX_SAMPLES
 
 _ALONG = np.arange(BOX_SAMPLES, dtype=float)
@@ -113,7 +113,10 @@ def refuse_places(
 
 
 def start_positions(
-    kinds: Sequence[BeltKind], chosen: NDArray[np.intp], flippers: Mapping[str, ArrayLike]
+    kinds: Sequence[BeltKind],
+    chosen: NDArray[np.intp],
+    flippers: Mapping[str, ArrayLike],
+    clipper: CommandClipper,
 ) -> NDArray[np.float64]:
     """Positions at which the joints of vehicles start (n, J) [rad or m].
 
@@ -121,6 +124,7 @@ def start_positions(
         kinds: Kinds of vehicles.
         chosen: Index of each one's kind (n,).
         flippers: Angles by name () or (n,), clipped to their limits [rad]; 0 if not given.
+        clipper: Clipper of the batch's commands.
 
     Raises:
         UnknownNameError: There is no such flipper.
@@ -135,5 +139,5 @@ def start_positions(
         if name not in names:
             raise UnknownNameError(f"flipper of {vehicle.name}", name, names)
         what, j = f"angle of flipper {name} [rad]", names.index(name)
-        positions[:, j] = clip_all(what, numbers(what, angles, len(chosen)), *limits[:, j].T)
+        positions[:, j] = clipper.clip_all(what, numbers(what, angles, len(chosen)), *limits[:, j].T)
     return positions

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from inspect import isbuiltin
+from numbers import Integral
 from typing import Any
 
 import pybullet
@@ -86,8 +87,8 @@ def client_id(client: Any, what: str) -> int:
         number = client._client
     elif client is pybullet:
         number = 0
-    elif isinstance(client, int) and not isinstance(client, bool):
-        number = client
+    elif isinstance(client, Integral) and not isinstance(client, bool):
+        number = int(client)
     else:
         raise InvalidValueError("client", "a BulletClient, a client id or the module pybullet", client)
     if not pybullet.isConnected(physicsClientId=number):

@@ -11,7 +11,7 @@ import pybullet
 from pybullet_utils.bullet_client import BulletClient
 
 from segtrack.bullet.client import PRESETS, client_id, configure, open_client
-from segtrack.bullet.frames import step_parts
+from segtrack.bullet.frames import BodyMarks, step_parts
 from segtrack.bullet.loader import track_builder
 from segtrack.bullet.terrain_builder import build_terrain
 from segtrack.bullet.vehicle import BulletVehicle
@@ -34,6 +34,7 @@ class BulletState:
     Attributes:
         state_id: PyBullet's id of its own part.
         steps: Taken until then.
+        gravity: [m/s^2]
         parts: Parts of PyBullet's latest step.
         vehicles: State of each vehicle that PyBullet's part lacks.
         bodies: Number of bodies.
@@ -41,6 +42,7 @@ class BulletState:
 
     state_id: int
     steps: int
+    gravity: tuple[float, float, float]
     parts: int
     vehicles: tuple[dict[str, Any], ...]
     bodies: int
@@ -100,6 +102,7 @@ class BulletEngine(Engine):
         self._terrains: list[Terrain] = []
         # By PyBullet's id: True for one of triangles.
         self._terrain_bodies: dict[int, bool] = {}
+        self._terrain_marks: list[BodyMarks] = []
 
     def _configure(self, preset: str) -> None:
         """Take solver settings; the clock goes on."""
@@ -122,6 +125,14 @@ class BulletEngine(Engine):
         """Simulated time [s]."""
         return self._earlier + self._steps * self.time_step
 
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """Gravity in the world [m/s^2], whoever has set it."""
+        self._must_be_connected("read the gravity")
+        now = self.client.getPhysicsEngineParameters()
+        x, y, z = (now[f"gravityAcceleration{axis}"] for axis in "XYZ")
+        return x, y, z
+
     def set_gravity(self, gravity: Sequence[float]) -> None:
         """Set the gravity in the world (3,) [m/s^2]."""
         self._must_be_connected("set the gravity")
@@ -135,15 +146,18 @@ class BulletEngine(Engine):
         bodies = build_terrain(self.client, terrain)
         self._terrains.append(terrain)
         self._terrain_bodies |= bodies
+        self._terrain_marks.append(BodyMarks(self._client_id, list(bodies)))
         return list(bodies)
 
     def clear_terrain(self) -> None:
         """Remove all terrain."""
         self._must_be_connected("clear terrain")
-        for body in self._terrain_bodies:
-            self.client.removeBody(body)
+        for marks in self._terrain_marks:
+            for body in marks.present():
+                self.client.removeBody(body)
         self._terrains.clear()
         self._terrain_bodies.clear()
+        self._terrain_marks.clear()
         for vehicle in self._vehicles:
             vehicle.update_terrain(())
 
@@ -162,6 +176,7 @@ class BulletEngine(Engine):
         check_drives(description, PRESETS[preset].time_step if finer else self.time_step)
         vehicle = BulletVehicle(self._client_id, description, track_model, position, orientation, flippers)
         vehicle.update_terrain(self._terrains)
+        vehicle.is_stepped_by_world = True
         self._vehicles.append(vehicle)
         if finer:
             self._configure(preset)
@@ -174,7 +189,7 @@ class BulletEngine(Engine):
             DivergedError: A vehicle is no longer finite, or absurdly fast; found within 10 ms.
             DisconnectedError: The world is closed, or the client gone.
         """
-        self._must_be_open("step the world")
+        self.require_open("step the world")
         remaining = math.exp(-damping_rate * self.time_step)
         for _ in range(steps):
             self._take_step(damping_rate)
@@ -228,9 +243,8 @@ class BulletEngine(Engine):
         """
         self._must_be_connected("save the state")
         vehicles = tuple(vehicle.snapshot() for vehicle in self._vehicles)
-        state = BulletState(
-            self.client.saveState(), self._steps, self._parts, vehicles, self.client.getNumBodies()
-        )
+        bodies = self.client.getNumBodies()
+        state = BulletState(self.client.saveState(), self._steps, self.gravity, self._parts, vehicles, bodies)
         self.restore(state)
         return state
 
@@ -245,6 +259,7 @@ class BulletEngine(Engine):
         self._divide(state.parts)
         self.client.restoreState(state.state_id)
         self._steps = state.steps
+        self.set_gravity(state.gravity)
         for vehicle, values in zip(self._vehicles, state.vehicles, strict=True):
             vehicle.restore(values)
 
@@ -258,5 +273,5 @@ class BulletEngine(Engine):
             vehicle.check_speed(self.time)
 
     def _must_be_connected(self, what: str) -> None:
-        self._must_be_open(what)
+        self.require_open(what)
         client_id(self.client, what)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segtrack.bullet.client import connection_required
 from segtrack.engine import BeltContacts, FrameMotion
-from segtrack.errors import InvalidValueError, NotReadyError, Phrase, RemovedError
+from segtrack.errors import DisconnectedError, InvalidValueError, NotReadyError, Phrase, RemovedError
 
 
 def link_motion(client: int, body: int, link: int) -> FrameMotion:
@@ -177,15 +177,36 @@ def read_belt_contacts(
 
 
 _marks = count()
-"""Numbers of vehicles of this process."""
+"""Numbers of marks of this process."""
+
+
+class BodyMarks:
+    """Marks on bodies, by which they are known from others that have their ids after `resetSimulation`."""
+
+    def __init__(self, client: int, bodies: Sequence[int]) -> None:
+        """Mark bodies of a client, by PyBullet's ids."""
+        self._client, self._mark = client, f"{next(_marks)}"
+        self._notes = {
+            body: pybullet.addUserData(body, "segtrack", self._mark, physicsClientId=client)
+            for body in bodies
+        }
+
+    def present(self) -> list[int]:
+        """Return the ids of those that are there.
+
+        Raises:
+            pybullet.error: The client is gone.
+        """
+        notes = self._notes.items()
+        marks = [(body, pybullet.getUserData(note, physicsClientId=self._client)) for body, note in notes]
+        return [body for body, mark in marks if mark is not None and mark.decode() == self._mark]
 
 
 class LoopGuard:
     """Finds a loop that has forgotten `before_step`, calls it twice, or has reset the simulation.
 
     A contact presses only once a step has been solved, whatever was placed, reset or restored before; a
-    vehicle that has contacts which press has been stepped. One that moves is elsewhere after a step. After
-    `resetSimulation` another body may have the vehicle's id, but not what was written on it.
+    vehicle that has contacts which press has been stepped. One that moves is elsewhere after a step.
 
     Attributes:
         is_prepared: True once `before_step` has been called; then no forgotten one is left to find.
@@ -197,8 +218,7 @@ class LoopGuard:
         self._client, self._bodies, self._name = client, bodies, name
         self.is_prepared = False
         self.prepared: tuple[Any, ...] | None = None
-        self._mark = f"{next(_marks)}"
-        self._note = pybullet.addUserData(bodies[0], "segtrack", self._mark, physicsClientId=client)
+        self._marks = BodyMarks(client, bodies)
 
     def begin_step(self) -> None:
         """Note a step that is prepared, and refuse one that has been prepared before.
@@ -225,13 +245,14 @@ class LoopGuard:
         """Refuse an action, in words, on a vehicle that is gone from a client.
 
         Raises:
-            RemovedError: The simulation has been reset, or the vehicle removed.
+            RemovedError: The simulation has been reset, or one of its bodies removed.
+            DisconnectedError: The client is gone.
         """
         try:
-            mark = pybullet.getUserData(self._note, physicsClientId=self._client)
-        except pybullet.error:  # What asks a client that is gone says so; belts were read before.
-            return
-        if mark is None or mark.decode() != self._mark:
+            present = self._marks.present()
+        except pybullet.error:
+            raise DisconnectedError(what) from None
+        if len(present) < len(self._bodies):
             raise RemovedError(what)
 
     def check(self) -> None:
@@ -240,6 +261,7 @@ class LoopGuard:
         Raises:
             RemovedError: The vehicle is gone.
             NotReadyError: The simulation has taken steps, none of them with `before_step`.
+            DisconnectedError: The client is gone.
         """
         self.require_present(f"use {self._name}")
         if self.is_prepared:

@@ -12,8 +12,7 @@ from typing import Literal, NamedTuple
 
 import pybullet
 
-from segtrack.bullet.client import connection_required
-from segtrack.bullet.frames import step_parts
+from segtrack.bullet.frames import LoopGuard, step_parts
 from segtrack.bullet.model import LoadedJoint, LoadedVehicle, MotorAim
 from segtrack.description import vehicle_links
 from segtrack.description.joints import JointDesign, joint_inertias
@@ -50,8 +49,11 @@ class BulletJoint(JointModel):
         torque: Torque [N m] or force [N] of a servo with gains in the last step.
     """
 
-    def __init__(self, client: int, body: int, loaded: LoadedJoint, moved: Callable[[int], None]) -> None:
+    def __init__(
+        self, client: int, body: int, loaded: LoadedJoint, guard: LoopGuard, moved: Callable[[int], None]
+    ) -> None:
         """Take a loaded joint; `moved` is called with its index when it has been placed."""
+        self._guard = guard
         self._client, self._body, self.design, self.joint = client, body, loaded.design, loaded.joint
         self._moved = moved
         self.followers: list[BulletJoint] = []
@@ -61,11 +63,11 @@ class BulletJoint(JointModel):
     @property
     def state(self) -> JointState:
         """The joint after the latest step."""
-        with connection_required(self._client, f"read joint {self.design.name}", self._body):
-            position, speed, _, force = pybullet.getJointState(
-                self._body, self.joint, physicsClientId=self._client
-            )
-            force *= step_parts(self._client)
+        self._guard.require_present(f"read joint {self.design.name}")
+        position, speed, _, force = pybullet.getJointState(
+            self._body, self.joint, physicsClientId=self._client
+        )
+        force *= step_parts(self._client)
         servo = self.design.servo
         if servo is None:
             force = 0.0
@@ -73,17 +75,19 @@ class BulletJoint(JointModel):
 
     def set_position(self, position: float) -> None:
         """Let its servo move it to a position [rad] or [m] within the limits."""
+        self._guard.require_present(f"command joint {self.design.name}")
         self.command = JointCommand("position", position, self.command.reference)
 
     def set_speed(self, speed: float) -> None:
         """Let its servo move it at a speed [rad/s] or [m/s] that it can reach, until told otherwise."""
+        self._guard.require_present(f"command joint {self.design.name}")
         self.command = JointCommand("speed", speed, self.command.reference)
 
     def place(self, position: float) -> None:
         """Set the joint to a position [rad] or [m] within the limits at once, at rest; a servo holds it."""
+        self._guard.require_present(f"place joint {self.design.name}")
         self.command, self.torque = JointCommand("position", position, position), 0.0
-        with connection_required(self._client, f"place joint {self.design.name}", self._body):
-            pybullet.resetJointState(self._body, self.joint, position, physicsClientId=self._client)
+        pybullet.resetJointState(self._body, self.joint, position, physicsClientId=self._client)
         for follower in self.followers:
             rule = follower.design.mimicry
             assert rule is not None
@@ -155,10 +159,12 @@ class Mechanism:
         joints: The joints, each after those that carry it.
     """
 
-    def __init__(self, client: int, loaded: LoadedVehicle, moved: Callable[[int], None]) -> None:
+    def __init__(
+        self, client: int, loaded: LoadedVehicle, guard: LoopGuard, moved: Callable[[int], None]
+    ) -> None:
         """Put the joints where they start; `moved` is called with the index of each that is placed."""
         self._vehicle, self._checked = loaded.description, math.nan
-        self.joints = tuple(BulletJoint(client, loaded.body, joint, moved) for joint in loaded.joints)
+        self.joints = tuple(BulletJoint(client, loaded.body, joint, guard, moved) for joint in loaded.joints)
         named = {joint.design.name: joint for joint in self.joints}
         for joint in self.joints:
             rule = joint.design.mimicry

@@ -53,7 +53,7 @@ class BulletTrack(TrackModel):
     def __init__(self, client: int, belt: Belt, guard: LoopGuard) -> None:
         """Start with the belt at rest."""
         self._client, self.belt, self.mounted = client, belt, belt.track_joints.mounted
-        self._body, self._guard = belt.track_joints.body, guard
+        self._guard = guard
         self.drive = DriveController(self.mounted.spec.drive)
         self.friction = self.mounted.spec.contact.friction
         self.home_travel = 0.0
@@ -90,23 +90,26 @@ class BulletTrack(TrackModel):
 
     def set_friction(self, friction: float) -> None:
         """Set the track's friction against terrain of friction 1, >= 0."""
+        self._guard.require_present(f"set the friction of {self.mounted.name}")
         self.belt.set_friction(friction)
         self.friction = friction
 
     def scale_drive(self, factor: float) -> None:
         """Make the drive `factor` times as strong as described, > 0."""
+        self._guard.require_present(f"scale the drive of {self.mounted.name}")
         self.drive.factor = factor
 
     def parent_motion(self) -> FrameMotion:
         """Pose and velocity of the link that the track is mounted on."""
+        self._guard.require_present(f"read the link of {self.mounted.name}")
         joints = self.belt.track_joints
         return link_motion(self._client, joints.body, joints.parent_link)
 
     @property
     def segment_phases(self) -> list[float]:
         """Phase of each of the belt's segments since home [m]; equal but for what the gears let slip."""
-        with connection_required(self._client, f"read track {self.mounted.name}", self._body):
-            return self.belt.segment_phases
+        self._guard.require_present(f"read track {self.mounted.name}")
+        return self.belt.segment_phases
 
     @property
     def has_chain(self) -> bool:
@@ -120,20 +123,20 @@ class BulletTrack(TrackModel):
 
     def read_chain(self) -> ChainReading:
         """Return per-shoe tension, contact and slip, after the latest step."""
-        with connection_required(self._client, f"read the chain of {self.mounted.name}", self._body):
-            reading = self.belt.read_chain()
+        self._guard.require_present(f"read the chain of {self.mounted.name}")
+        reading = self.belt.read_chain()
         return super().read_chain() if reading is None else reading
 
     def read_chain_pose(self) -> ChainPose:
         """Return the poses of shoes and wheels of the link chain."""
-        with connection_required(self._client, f"read the chain of {self.mounted.name}", self._body):
-            pose = self.belt.read_chain_pose()
+        self._guard.require_present(f"read the chain of {self.mounted.name}")
+        pose = self.belt.read_chain_pose()
         return super().read_chain_pose() if pose is None else pose
 
     def read_grousers(self) -> GrouserReading:
         """Return per-grouser load, slip and sinkage, after the latest step."""
-        with connection_required(self._client, f"read the grousers of {self.mounted.name}", self._body):
-            reading = self.belt.read_grousers()
+        self._guard.require_present(f"read the grousers of {self.mounted.name}")
+        reading = self.belt.read_grousers()
         return super().read_grousers() if reading is None else reading
 
     def reset_to_mount(self) -> None:

@@ -40,7 +40,7 @@ from segtrack.description import (
     shapes_on_links,
 )
 from segtrack.engine import ABSURD_SPEED, BeltContacts, Bodies, FrameMotion, VehicleModel, what_diverged
-from segtrack.errors import DivergedError
+from segtrack.errors import DivergedError, NotReadyError
 from segtrack.terrain import Terrain
 
 _FAR = 1e3
@@ -59,10 +59,12 @@ class BulletVehicle(VehicleModel):
         body_ids: `body_id`, and those of belts' own bodies.
         tracks: Tracks in the order of the description.
         flippers: Flippers in the order of the description.
+        is_stepped_by_world: True if a world prepares its steps, and nobody else's loop.
     """
 
     tracks: tuple[BulletTrack, ...]
     flippers: tuple[BulletFlipper, ...]
+    is_stepped_by_world: bool = False
 
     def __init__(
         self,
@@ -96,7 +98,7 @@ class BulletVehicle(VehicleModel):
         self._is_rigid = False
         for flipper in self.flippers:
             flipper.place(flippers[flipper.name])
-        self._mechanism = Mechanism(client, loaded, self._reset_belts_beyond)
+        self._mechanism = Mechanism(client, loaded, self._guard, self._reset_belts_beyond)
         self._reset_belts(self.tracks)
         self.joints = self._mechanism.joints
         motors = {flipper.joint: flipper.motor for flipper in self.flippers}
@@ -119,12 +121,13 @@ class BulletVehicle(VehicleModel):
         return link_motion(self.physics_client_id, self.body_id, -1)
 
     @property
-    def pybullet_body(self) -> tuple[int, dict[str, int]]:
+    def pybullet_body(self) -> tuple[int, Mapping[str, int]]:
         """PyBullet's unique id of the vehicle's own body, and its link index by link name."""
         return self.body_id, self.links
 
     def read_belt_contacts(self) -> list[BeltContacts]:
         """Read contacts of belts that PyBullet collides; see `Robot.read_belt_contacts`."""
+        self._guard.require_present(f"read the contacts of {self.description.name}")
         owners = {
             joint: track.mounted.name for track in self.tracks for joint in track.belt.track_joints.joints
         }
@@ -133,12 +136,14 @@ class BulletVehicle(VehicleModel):
 
     def link_frame(self, name: str) -> Frame:
         """Frame of a link of `link_names` in the world, wherever its joints are."""
+        self._guard.require_present(f"read link {name} of {self.description.name}")
         link = -1 if name == "body" and name not in self.links else self.links[name]
         motion = link_motion(self.physics_client_id, self.body_id, link)
         return Frame(motion.rotation, motion.position)
 
     def bodies(self) -> Bodies:
         """All links, and the shoes of link chains."""
+        self._guard.require_present(f"read the bodies of {self.description.name}")
         links, kinetic = self.all_links(), 0.0
         masses, positions, velocities = np.zeros(len(links)), np.zeros((len(links), 3)), []
         for i, (body, link) in enumerate(links):
@@ -230,6 +235,7 @@ class BulletVehicle(VehicleModel):
 
     def apply_force(self, force: Sequence[float], point: Sequence[float]) -> None:
         """Apply a force to the body in each step from now on, until it is set again."""
+        self._guard.require_present(f"push {self.description.name}")
         (x, y, z), (u, v, w) = map(float, force), map(float, point)
         self._force = Push((x, y, z), (u, v, w)) if x or y or z else None
 
@@ -238,9 +244,12 @@ class BulletVehicle(VehicleModel):
 
         Raises:
             DivergedError: A body or belt is not finite, or absurdly fast.
-            NotReadyError: It has been called before, and no step been taken since.
+            NotReadyError: It has been called before, and no step been taken since; or a world takes them.
             DisconnectedError: The client is gone.
         """
+        if self.is_stepped_by_world:
+            self._guard.require_present(f"step {self.description.name}")
+            raise NotReadyError(f"step {self.description.name}", "its world does, see World.step")
         self._guard.begin_step()
         self.check_speed()
         if self._watch.is_due():
@@ -355,6 +364,7 @@ class BulletVehicle(VehicleModel):
 
     def update_terrain(self, terrains: Sequence[Terrain]) -> None:
         """Let belts that find their contacts themselves stand on these terrains."""
+        self._guard.require_present(f"put {self.description.name} on other terrain")
         self._belts.update_terrain(terrains)
 
     def clear_contact_cache(self) -> None:
@@ -363,6 +373,7 @@ class BulletVehicle(VehicleModel):
         A saved state holds contact points, but not the order of contacts between the parts of two
         links, on which what the solver finds depends. New contacts always come in one order.
         """
+        self._guard.require_present(f"restore {self.description.name}")
         for body in self.body_ids:
             far = (0.0, 0.0, _FAR * (1 + body))
             place_base(self.physics_client_id, body, far, (0.0, 0.0, 0.0, 1.0))
@@ -386,6 +397,7 @@ class BulletVehicle(VehicleModel):
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Go back to a snapshot, together with PyBullet's own state."""
+        self._guard.require_present(f"restore {self.description.name}")
         self._guard.prepared = saved["prepared"]
         # PyBullet's saved state lacks the motors' forces of the last step.
         self._kept, self._force = saved["readings"], saved["force"]

@@ -32,6 +32,11 @@ class Engine(ABC):
     def time(self) -> float:
         """Simulated time [s]; it is part of a saved state, and damped steps do not count."""
 
+    @property
+    @abstractmethod
+    def gravity(self) -> tuple[float, float, float]:
+        """Gravity in the world [m/s^2]; it is part of a saved state."""
+
     @abstractmethod
     def add_terrain(self, terrain: Terrain) -> Any:
         """Build a terrain; returns what the engine calls it by.
@@ -104,7 +109,7 @@ class Engine(ABC):
         """Take no more steps, and free what the engine holds; may be called again."""
         self._is_open = False
 
-    def _must_be_open(self, what: str) -> None:
+    def require_open(self, what: str) -> None:
         """Refuse an action, in words, in a world that is closed.
 
         Raises:

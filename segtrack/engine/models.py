@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -271,7 +271,7 @@ class VehicleModel(ABC):
         raise self._not_in_pybullet("read contacts of the links")
 
     @property
-    def pybullet_body(self) -> tuple[int, dict[str, int]]:
+    def pybullet_body(self) -> tuple[int, Mapping[str, int]]:
         """PyBullet's unique id of the vehicle's own body, and its link index by link name."""
         raise self._not_in_pybullet("give PyBullet's id")
 

@@ -222,6 +222,7 @@ class BeltVehicle(NativeVehicle):
 
     def set_velocity(self, forward: float) -> None:
         """Let all its parts move forward along the body's x axis [m/s]."""
+        self.require_open("move")
         self.place_links()
         set_velocity(self.state, self._work, forward)
         self.forget_candidates()

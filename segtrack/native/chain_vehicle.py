@@ -107,6 +107,7 @@ class ChainVehicle(NativeVehicle):
 
     def set_velocity(self, forward: float) -> None:
         """Let all its parts move forward along the body's x axis [m/s], shoes and wheels with the belts."""
+        self.require_open("move")
         self.place_links()
         set_velocity(self.state, self._work, forward)
         for t, chain in enumerate(self.chains):

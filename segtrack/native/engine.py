@@ -51,11 +51,13 @@ class NativeState:
 
     Attributes:
         steps: Taken until then.
+        gravity: [m/s^2]
         vehicles: State of each vehicle.
         terrains: Terrains that there were.
     """
 
     steps: int
+    gravity: Vector
     vehicles: tuple[Any, ...]
     terrains: tuple[Terrain, ...]
 
@@ -92,14 +94,25 @@ class NativeEngine(Engine):
         self._near: set[tuple[int, int]] = set()
         self._steps = self._next_look = 0
 
+    def close(self) -> None:
+        """Take no more steps and commands; what the vehicles did last can still be read."""
+        super().close()
+        for vehicle in self._vehicles:
+            vehicle.is_open = False
+
     @property
     def time(self) -> float:
         """Simulated time [s]."""
         return self._steps * self.time_step
 
+    @property
+    def gravity(self) -> Vector:
+        """Gravity in the world [m/s^2]."""
+        return self._gravity
+
     def set_gravity(self, gravity: Sequence[float]) -> None:
         """Set the gravity in the world (3,) [m/s^2]."""
-        self._must_be_open("set the gravity")
+        self.require_open("set the gravity")
         x, y, z = (float(component) for component in gravity)
         self._gravity: Vector = (x, y, z)
 
@@ -110,12 +123,12 @@ class NativeEngine(Engine):
             InvalidValueError: A mesh that does not consist of convex pieces, or soil under belts of
                 the track model `surface`.
         """
-        self._must_be_open("add terrain")
+        self.require_open("add terrain")
         self._lay_ground((*self._terrains, terrain))
 
     def clear_terrain(self) -> None:
         """Remove all terrain."""
-        self._must_be_open("clear terrain")
+        self.require_open("clear terrain")
         self._lay_ground(())
 
     def _lay_ground(self, terrains: tuple[Terrain, ...]) -> None:
@@ -136,7 +149,7 @@ class NativeEngine(Engine):
         flippers: Mapping[str, float],
     ) -> NativeVehicle:
         """Build a vehicle, see `Engine.add_vehicle`."""
-        self._must_be_open("add a vehicle")
+        self.require_open("add a vehicle")
         check_drives(description, self.time_step)
         builder = find_track_model(track_model, "native").builder("native")
         vehicle: NativeVehicle = builder(description, track_model, self.time_step, flippers)
@@ -148,7 +161,7 @@ class NativeEngine(Engine):
 
     def advance(self, steps: int, damping_rate: float = 0.0) -> None:
         """Take a number of steps with all vehicles, see `Engine.advance`."""
-        self._must_be_open("step the world")
+        self.require_open("step the world")
         decay = exponential(-damping_rate * self.time_step) if damping_rate != 0.0 else 1.0
         chunk = max(1, round(CHUNK / self.time_step))
         while steps > 0:
@@ -191,12 +204,13 @@ class NativeEngine(Engine):
 
     def save(self) -> NativeState:
         """Return everything that changes, commands included."""
-        self._must_be_open("save the state")
-        return NativeState(self._steps, tuple(vehicle.save() for vehicle in self._vehicles), self._terrains)
+        self.require_open("save the state")
+        vehicles = tuple(vehicle.save() for vehicle in self._vehicles)
+        return NativeState(self._steps, self._gravity, vehicles, self._terrains)
 
     def restore(self, state: NativeState) -> None:
         """Go back to a saved state, to the bit."""
-        self._must_be_open("restore a state")
+        self.require_open("restore a state")
         for what, then, now in (
             ("vehicles", len(state.vehicles), len(self._vehicles)),
             ("terrains", len(state.terrains), len(self._terrains)),
@@ -208,9 +222,11 @@ class NativeEngine(Engine):
         if any(then is not now for then, now in zip(state.terrains, self._terrains, strict=True)):
             raise InvalidValueError("world", "of the terrain that the snapshot has", Phrase("another"))
         self._steps = self._next_look = state.steps
+        self._gravity = state.gravity
         self._near = set()
         for vehicle, saved in zip(self._vehicles, state.vehicles, strict=True):
             vehicle.restore(saved)
 
     def release(self, state: NativeState) -> None:
-        """Do nothing: a saved state owns no resources of the engine."""
+        """Release nothing: a saved state owns no resources of the engine."""
+        self.require_open("forget a state")

@@ -56,20 +56,20 @@ class NativeTrack(TrackModel):
 
     def set_speed(self, speed: float) -> None:
         """Command a belt speed [m/s]."""
-        self._vehicle.state.commands[0, self._index] = speed
-        self._vehicle.state.pedals[0, self._index] = 0.0
+        state = self._vehicle.commanded()
+        state.commands[self._index], state.pedals[self._index] = speed, 0.0
 
     def set_pedals(self, pedals: Pedals) -> None:
         """Let throttle and brake rule the drive, until a speed is commanded."""
-        self._vehicle.state.pedals[0, self._index] = 1.0, *pedals
+        self._vehicle.commanded().pedals[self._index] = 1.0, *pedals
 
     def set_friction(self, friction: float) -> None:
         """Set the track's friction along it; that across keeps its ratio."""
-        self._vehicle.state.frictions[0, self._index] = friction
+        self._vehicle.commanded().frictions[self._index] = friction
 
     def scale_drive(self, factor: float) -> None:
         """Make the drive `factor` times as strong as described."""
-        self._vehicle.state.drive_factors[0, self._index] = factor
+        self._vehicle.commanded().drive_factors[self._index] = factor
 
     def parent_motion(self) -> FrameMotion:
         """Pose and velocity of the link that the track is mounted on."""
@@ -127,11 +127,11 @@ class NativeFlipper(FlipperModel):
 
     def set_angle(self, angle: float) -> None:
         """Move to an angle [rad]."""
-        self._vehicle.state.joint_commands[0, self._index] = 0.0, angle
+        self._vehicle.commanded().joint_commands[self._index] = 0.0, angle
 
     def set_speed(self, speed: float) -> None:
         """Turn at a speed [rad/s]."""
-        self._vehicle.state.joint_commands[0, self._index] = 1.0, speed
+        self._vehicle.commanded().joint_commands[self._index] = 1.0, speed
 
     def place(self, angle: float) -> None:
         """Set the flipper to an angle [rad] at once, at rest."""
@@ -155,11 +155,11 @@ class NativeJoint(JointModel):
 
     def set_position(self, position: float) -> None:
         """Let its servo move it to a position [rad] or [m]."""
-        self._vehicle.state.joint_commands[0, self._index] = 0.0, position
+        self._vehicle.commanded().joint_commands[self._index] = 0.0, position
 
     def set_speed(self, speed: float) -> None:
         """Let its servo move it at a speed [rad/s] or [m/s]."""
-        self._vehicle.state.joint_commands[0, self._index] = 1.0, speed
+        self._vehicle.commanded().joint_commands[self._index] = 1.0, speed
 
     def place(self, position: float) -> None:
         """Set the joint to a position [rad] or [m] at once, at rest, with those that follow it."""

@@ -14,7 +14,7 @@ from segtrack.compliant import Candidates, Room, allocate_candidates, room_of
 from segtrack.description import Frame, VehicleDescription
 from segtrack.description.joints import JointTree
 from segtrack.engine import ABSURD_SPEED, ActuatorState, Bodies, FrameMotion, VehicleModel, what_diverged
-from segtrack.errors import DivergedError
+from segtrack.errors import DisconnectedError, DivergedError
 from segtrack.geometry import quaternion_of
 from segtrack.ground import ROOT, Ground, allocate_contact_history, allocate_contacts, pack_ground
 from segtrack.kernels import Packed, Vector
@@ -69,11 +69,13 @@ class NativeVehicle(VehicleModel):
         state: State of the vehicle; the first axis of each array has length 1.
         track_type: Class of its tracks.
         done: Steps that it has taken of those that `advance` is to take (1,).
+        is_open: False once its world is closed: it is read and no longer commanded.
     """
 
     track_type: ClassVar[type[NativeTrack]]
     tracks: tuple[NativeTrack, ...]
     flippers: tuple[NativeFlipper, ...]
+    is_open: bool = True
 
     def __init__(
         self,
@@ -136,6 +138,24 @@ class NativeVehicle(VehicleModel):
         self._view = VehicleState(*(array[0] for array in self.state))
         self._packed = self._reading = None
 
+    def require_open(self, what: str) -> None:
+        """Refuse an action, in words, on a vehicle whose world is closed.
+
+        Raises:
+            DisconnectedError: It is.
+        """
+        if not self.is_open:
+            raise DisconnectedError(f"{what} {self.description.name}", "the world is closed")
+
+    def commanded(self) -> VehicleState:
+        """Return its state, without the axis of vehicles, to write commands and settings to.
+
+        Raises:
+            DisconnectedError: Its world is closed.
+        """
+        self.require_open("command")
+        return self._view
+
     def _place_joints(self, angles: Mapping[str, float]) -> None:
         """Set flippers to angles [rad] by name, 0 where none is given, and other joints where they start."""
         for flipper in self.flippers:
@@ -146,6 +166,7 @@ class NativeVehicle(VehicleModel):
 
     def place_joint(self, index: int, position: float) -> None:
         """Set a joint to a position [rad] or [m] at once, at rest; a servo holds it there."""
+        self.require_open("place a joint of")
         state, joints = self._view, self.tree.joints
         moved = [(index, position)]
         for follower in np.flatnonzero(joints.leaders == index).tolist():
@@ -304,7 +325,7 @@ class NativeVehicle(VehicleModel):
         speeds = self.state.speeds[0, belts]
         running = np.sum((tree.belt_masses * speeds + 2 * tree.spin_momenta * carried) * speeds)
         energy = np.sum(tree.masses * np.sum(work.velocities**2, axis=1)) + turning + running
-        return Bodies(tree.masses, work.centers.copy(), work.velocities.copy(), float(energy) / 2)
+        return Bodies(tree.masses.copy(), work.centers.copy(), work.velocities.copy(), float(energy) / 2)
 
     def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Smallest and largest corner (3,) of the box around body, belts and grousers, in the world [m]."""
@@ -318,6 +339,7 @@ class NativeVehicle(VehicleModel):
 
     def place(self, position: Sequence[float], orientation: Sequence[float]) -> None:
         """Set the body frame's pose in the world, at rest; joints stay as they are."""
+        self.require_open("place")
         state = self.state
         state.orientation[0] = orientation
         state.velocity[:] = state.angular_velocity[:] = 0.0
@@ -330,7 +352,7 @@ class NativeVehicle(VehicleModel):
 
     def apply_force(self, force: Sequence[float], point: Sequence[float]) -> None:
         """Apply a force [N] at a point of the world [m] in each step from now on."""
-        self.state.push[0] = force, point
+        self.commanded().push[:] = force, point
 
     @abstractmethod
     def save(self) -> Any:

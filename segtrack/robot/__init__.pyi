@@ -1,7 +1,7 @@
 from .flipper import Flipper as Flipper
 from .joint import Joint as Joint
 from .joint import check_commanded as check_commanded
-from .limits import clip_all as clip_all
+from .limits import CommandClipper as CommandClipper
 from .motion import CONSTANT as CONSTANT
 from .motion import QUANTITIES as QUANTITIES
 from .motion import Motion as Motion

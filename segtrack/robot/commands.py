@@ -10,7 +10,7 @@ from segtrack.engine import Pedals, VehicleModel
 from segtrack.errors import finite, finite_vector
 from segtrack.robot.flipper import Flipper
 from segtrack.robot.joint import Joint
-from segtrack.robot.limits import clip
+from segtrack.robot.limits import CommandClipper
 from segtrack.robot.parts import NamedParts
 from segtrack.robot.track import Track, angle_of, check_pedals
 
@@ -25,12 +25,15 @@ class RobotCommands(Generic[Model]):
         track_model: Name of its track model.
     """
 
+    __slots__ = ("_belts", "_clipper", "_flippers", "_joints", "_steering", "_tracks", "model", "track_model")
+
     def __init__(self, model: Model, track_model: str) -> None:
         """Take an engine's vehicle; users call `World.add_vehicle` or `attach`."""
         self.model, self.track_model = model, track_model
-        tracks = {track.mounted.name: Track(track) for track in model.tracks}
-        flippers = {flipper.name: Flipper(flipper) for flipper in model.flippers}
-        joints = {joint.design.name: Joint(joint) for joint in model.joints}
+        self._clipper = CommandClipper(self.name)
+        tracks = {track.mounted.name: Track(track, self._clipper) for track in model.tracks}
+        flippers = {flipper.name: Flipper(flipper, self._clipper) for flipper in model.flippers}
+        joints = {joint.design.name: Joint(joint, self._clipper) for joint in model.joints}
         self._tracks = NamedParts(f"track of {self.name}", tracks)
         self._flippers = NamedParts(f"flipper of {self.name}", flippers)
         self._joints = NamedParts(f"moving joint of {self.name}", joints)
@@ -76,7 +79,9 @@ class RobotCommands(Generic[Model]):
         }
         speeds["center"] = (speeds["left"] + speeds["right"]) / 2
         for belt, side, top_speed in self._belts:
-            belt.set_speed(clip(f"{side} belt speed [m/s]", speeds[side], -top_speed, top_speed))
+            belt.set_speed(
+                self._clipper.clip(f"{side} belt speed [m/s]", speeds[side], -top_speed, top_speed)
+            )
 
     def set_throttle(
         self, left: float, right: float, *, left_brake: float = 0.0, right_brake: float = 0.0
@@ -95,8 +100,8 @@ class RobotCommands(Generic[Model]):
             InvalidValueError: Not a finite number, or a negative brake.
         """
         pedals = {
-            "left": check_pedals("the left side", left, left_brake),
-            "right": check_pedals("the right side", right, right_brake),
+            "left": check_pedals(self._clipper, "the left side", left, left_brake),
+            "right": check_pedals(self._clipper, "the right side", right, right_brake),
         }
         pedals["center"] = Pedals(*((a + b) / 2 for a, b in zip(*pedals.values(), strict=True)))
         for belt, side, _ in self._belts:
@@ -132,7 +137,7 @@ class RobotCommands(Generic[Model]):
             InvalidValueError: An angle is not a finite number.
         """
         chosen = [(self.flippers[name], angle) for name, angle in angles.items()]
-        commands = [(f.model, angle_of(f.name, angle, f.spec.limits)) for f, angle in chosen]
+        commands = [(f.model, angle_of(self._clipper, f.name, angle, f.spec.limits)) for f, angle in chosen]
         for flipper, angle in commands:
             flipper.set_angle(angle)
 
@@ -160,8 +165,9 @@ class RobotCommands(Generic[Model]):
             InvalidValueError: A position is not a finite number.
         """
         chosen = [(self.joints[name], position) for name, position in positions.items()]
-        for joint, position in chosen:
-            joint.set_position(position)
+        commands = [(joint.model, joint.position_of(position)) for joint, position in chosen]
+        for model, position in commands:
+            model.set_position(position)
 
     def set_joint_speeds(self, **speeds: float) -> None:
         """Let servos move joints of the body's URDF at speeds [rad/s] or [m/s], by name.
@@ -172,8 +178,9 @@ class RobotCommands(Generic[Model]):
             InvalidValueError: A speed is not a finite number.
         """
         chosen = [(self.joints[name], speed) for name, speed in speeds.items()]
-        for joint, speed in chosen:
-            joint.set_speed(speed)
+        commands = [(joint.model, joint.speed_of(speed)) for joint, speed in chosen]
+        for model, speed in commands:
+            model.set_speed(speed)
 
     def apply_force(self, force: Sequence[float], point: Sequence[float] | None = None) -> None:
         """Apply a force to the body in each step from now on, until it is set again.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from segtrack.description import FlipperSpec
 from segtrack.engine import FlipperModel, FlipperState
 from segtrack.errors import finite
-from segtrack.robot.limits import clip
+from segtrack.robot.limits import CommandClipper
 from segtrack.robot.track import angle_of
 
 
@@ -16,9 +16,11 @@ class Flipper:
         model: The flipper in its engine.
     """
 
-    def __init__(self, model: FlipperModel) -> None:
-        """Take a flipper of an engine's vehicle."""
-        self.model = model
+    __slots__ = ("_clipper", "model")
+
+    def __init__(self, model: FlipperModel, clipper: CommandClipper) -> None:
+        """Take a flipper of an engine's vehicle, and the clipper of its robot's commands."""
+        self.model, self._clipper = model, clipper
 
     @property
     def name(self) -> str:
@@ -56,7 +58,7 @@ class Flipper:
         Raises:
             InvalidValueError: Not a finite number.
         """
-        self.model.set_angle(angle_of(self.name, angle, self.spec.limits))
+        self.model.set_angle(angle_of(self._clipper, self.name, angle, self.spec.limits))
 
     def set_speed(self, speed: float) -> None:
         """Turn at a speed [rad/s], clipped to the flipper's, until told otherwise or at a limit.
@@ -65,7 +67,7 @@ class Flipper:
             InvalidValueError: Not a finite number.
         """
         what, top = f"speed of flipper {self.name} [rad/s]", self.spec.max_speed
-        self.model.set_speed(clip(what, finite(what, speed), -top, top))
+        self.model.set_speed(self._clipper.clip(what, finite(what, speed), -top, top))
 
     def place(self, angle: float) -> None:
         """Set the flipper to an angle [rad], clipped to the limits, at once, at rest; to set up a scene.
@@ -73,4 +75,4 @@ class Flipper:
         Raises:
             InvalidValueError: Not a finite number.
         """
-        self.model.place(angle_of(self.name, angle, self.spec.limits))
+        self.model.place(angle_of(self._clipper, self.name, angle, self.spec.limits))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from segtrack.description.joints import JointDesign
 from segtrack.engine import JointModel, JointState
 from segtrack.errors import NotReadyError, finite
-from segtrack.robot.limits import clip
+from segtrack.robot.limits import CommandClipper
 
 
 def check_own(design: JointDesign) -> None:
@@ -37,9 +37,11 @@ class Joint:
         model: The joint in its engine.
     """
 
-    def __init__(self, model: JointModel) -> None:
-        """Take a joint of an engine's vehicle."""
-        self.model = model
+    __slots__ = ("_clipper", "model")
+
+    def __init__(self, model: JointModel, clipper: CommandClipper) -> None:
+        """Take a joint of an engine's vehicle, and the clipper of its robot's commands."""
+        self.model, self._clipper = model, clipper
 
     @property
     def name(self) -> str:
@@ -84,8 +86,7 @@ class Joint:
             InvalidValueError: Not a finite number.
             NotReadyError: It has no servo, or follows another joint.
         """
-        check_commanded(self.design)
-        self.model.set_position(self._clipped("position", position, *self.design.limits))
+        self.model.set_position(self.position_of(position))
 
     def set_speed(self, speed: float) -> None:
         """Let its servo move it at a speed [rad/s] or [m/s], clipped to its fastest, until told otherwise.
@@ -94,10 +95,7 @@ class Joint:
             InvalidValueError: Not a finite number.
             NotReadyError: It has no servo, or follows another joint.
         """
-        check_commanded(self.design)
-        servo = self.design.servo
-        assert servo is not None
-        self.model.set_speed(self._clipped("speed", speed, -servo.max_speed, servo.max_speed))
+        self.model.set_speed(self.speed_of(speed))
 
     def place(self, position: float) -> None:
         """Set it to a position [rad] or [m], clipped to the limits, at once, at rest; to set up a scene.
@@ -109,7 +107,19 @@ class Joint:
         check_own(self.design)
         self.model.place(self._clipped("position", position, *self.design.limits))
 
+    def position_of(self, position: float) -> float:
+        """A commanded position within its limits [rad] or [m], see `set_position`."""
+        check_commanded(self.design)
+        return self._clipped("position", position, *self.design.limits)
+
+    def speed_of(self, speed: float) -> float:
+        """A commanded speed within its servo's [rad/s] or [m/s], see `set_speed`."""
+        check_commanded(self.design)
+        servo = self.design.servo
+        assert servo is not None
+        return self._clipped("speed", speed, -servo.max_speed, servo.max_speed)
+
     def _clipped(self, what: str, value: float, low: float, high: float) -> float:
         unit = "m" if self.design.kind == "prismatic" else "rad"
         words = f"{what} of joint {self.name} [{unit}{'/s' if what == 'speed' else ''}]"
-        return clip(words, finite(words, value), low, high)
+        return self._clipper.clip(words, finite(words, value), low, high)

@@ -13,6 +13,7 @@ from segtrack.description import Frame
 from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import InvalidValueError, finite, known_name
 from segtrack.robot.commands import Model, RobotCommands
+from segtrack.robot.parts import NamedParts
 from segtrack.robot.state import RobotState, attitude_of
 from segtrack.robot.track import check_pose
 from segtrack.terrain import Terrain, terrains_of
@@ -38,6 +39,8 @@ class Robot(RobotCommands[Model]):
         model: The vehicle in its engine.
         track_model: Name of its track model.
     """
+
+    __slots__ = ()
 
     @property
     def mass(self) -> float:
@@ -69,13 +72,13 @@ class Robot(RobotCommands[Model]):
         return self.model.pybullet_body[0]
 
     @property
-    def links(self) -> dict[str, int]:
+    def links(self) -> NamedParts[int]:
         """PyBullet's link index by link name; the root is -1.
 
         Raises:
             NotReadyError: Its engine is not PyBullet.
         """
-        return self.model.pybullet_body[1]
+        return NamedParts(f"link of {self.name}", self.model.pybullet_body[1])
 
     @property
     def link_names(self) -> tuple[str, ...]:

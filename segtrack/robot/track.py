@@ -13,20 +13,20 @@ from segtrack.description import TrackSpec
 from segtrack.engine import BeltState, FrameMotion, Pedals, TrackModel
 from segtrack.errors import InvalidValueError, finite, finite_vector, not_negative
 from segtrack.geometry import rotation_of
-from segtrack.robot.limits import clip
+from segtrack.robot.limits import CommandClipper
 
 if TYPE_CHECKING:
     from segtrack.chain import ChainPose, ChainReading, TrackDesign
 
 
-def angle_of(flipper: str, angle: float, limits: tuple[float, float]) -> float:
+def angle_of(clipper: CommandClipper, flipper: str, angle: float, limits: tuple[float, float]) -> float:
     """A flipper's commanded angle within its limits [rad].
 
     Raises:
         InvalidValueError: Not a finite number.
     """
     what = f"angle of flipper {flipper} [rad]"
-    return clip(what, finite(what, angle), *limits)
+    return clipper.clip(what, finite(what, angle), *limits)
 
 
 def check_pose(
@@ -44,10 +44,11 @@ def check_pose(
     return finite_vector("position [m]", position, 3), tuple(value / norm for value in quaternion)
 
 
-def check_pedals(whose: str, throttle: float, brake: float) -> Pedals:
+def check_pedals(clipper: CommandClipper, whose: str, throttle: float, brake: float) -> Pedals:
     """Pedals within their limits.
 
     Args:
+        clipper: Clipper of the robot's commands.
         whose: Name of what they drive, for messages.
         throttle: Clipped to [-1, 1].
         brake: Clipped to 1.
@@ -57,7 +58,7 @@ def check_pedals(whose: str, throttle: float, brake: float) -> Pedals:
     """
     throttle_words, brake_words = f"throttle of {whose}", f"brake of {whose}"
     driven, held = finite(throttle_words, throttle), not_negative(brake_words, brake)
-    return Pedals(clip(throttle_words, driven, -1.0, 1.0), clip(brake_words, held, 0.0, 1.0))
+    return Pedals(clipper.clip(throttle_words, driven, -1.0, 1.0), clipper.clip(brake_words, held, 0.0, 1.0))
 
 
 REST_SPEED = 0.01
@@ -97,9 +98,11 @@ class Track:
         model: The track in its engine.
     """
 
-    def __init__(self, model: TrackModel) -> None:
-        """Take a track of an engine's vehicle."""
-        self.model = model
+    __slots__ = ("_clipper", "model")
+
+    def __init__(self, model: TrackModel, clipper: CommandClipper) -> None:
+        """Take a track of an engine's vehicle, and the clipper of its robot's commands."""
+        self.model, self._clipper = model, clipper
 
     @property
     def name(self) -> str:
@@ -225,7 +228,7 @@ class Track:
             InvalidValueError: Not a finite number.
         """
         what, top = f"belt speed of {self.name} [m/s]", self.spec.drive.top_speed
-        self.model.set_speed(clip(what, finite(what, speed), -top, top))
+        self.model.set_speed(self._clipper.clip(what, finite(what, speed), -top, top))
 
     def set_throttle(self, throttle: float, brake: float = 0.0) -> None:
         """Let throttle and brake rule the drive, until a speed is commanded.
@@ -240,7 +243,7 @@ class Track:
         Raises:
             InvalidValueError: Not a finite number, or a negative brake.
         """
-        self.model.set_pedals(check_pedals(self.name, throttle, brake))
+        self.model.set_pedals(check_pedals(self._clipper, self.name, throttle, brake))
 
     def set_friction(self, friction: float) -> None:
         """Set the track's friction, instead of its description's.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from segtrack.errors import FileAccessError, InvalidValueError
 from segtrack.terrain.base import Sampler, Terrain
-from segtrack.terrain.checks import Length, Limits, settle_vector
+from segtrack.terrain.checks import Length, Limits, array_of_numbers, settle_vector
 from segtrack.terrain.columns import section_breaks
 from segtrack.terrain.soil import Soil
 from segtrack.terrain.solids import (
@@ -54,10 +54,10 @@ class Heightfield(Terrain):
     def __post_init__(self) -> None:
         """Take a read-only copy of the heights, and refuse what is no grid."""
         super().__post_init__()
-        try:
-            heights = np.array(self.heights, dtype=float)
-        except (TypeError, ValueError):
-            raise InvalidValueError("Heightfield.heights", "an array of numbers [m]", self.heights) from None
+        given = array_of_numbers(self.heights)
+        if given is None:
+            raise InvalidValueError("Heightfield.heights", "an array of numbers [m]", self.heights)
+        heights = given.copy()
         if heights.ndim != 2 or min(heights.shape) < 2:
             raise InvalidValueError("Heightfield.heights", "of at least 2 x 2 points", heights.shape)
         if not np.isfinite(heights).all():

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from segtrack.description import VehicleDescription
 from segtrack.engine import Bodies, Engine
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
-from segtrack.robot import Robot, angle_of
+from segtrack.robot import CommandClipper, Robot, angle_of
 from segtrack.terrain import Terrain, points_of
 
 
@@ -158,8 +158,10 @@ def check_flippers(vehicle: VehicleDescription, angles: Mapping[str, float] | No
     for name in given:
         if name not in vehicle.flippers:
             raise UnknownNameError(f"flipper of {vehicle.name}", name, vehicle.flippers)
+    clipper = CommandClipper(vehicle.name)
     return {
-        name: angle_of(name, given.get(name, 0.0), spec.limits) for name, spec in vehicle.flippers.items()
+        name: angle_of(clipper, name, given.get(name, 0.0), spec.limits)
+        for name, spec in vehicle.flippers.items()
     }
 
 
@@ -169,15 +171,12 @@ def heading_quaternion(yaw: float) -> tuple[float, float, float, float]:
     return 0.0, 0.0, math.sin(half), math.cos(half)
 
 
-def settle_robots(
-    engine: Engine, robots: Sequence[Robot], gravity: Sequence[float], tolerance: float, max_time: float
-) -> SettleResult:
+def settle_robots(engine: Engine, robots: Sequence[Robot], tolerance: float, max_time: float) -> SettleResult:
     """Bring all robots of an engine to rest, their belts held.
 
     Args:
         engine: Engine of the robots.
         robots: All there are.
-        gravity: Gravity in the world (3,) [m/s^2].
         tolerance: See `World.settle`.
         max_time: Simulated time after which to give up [s].
 
@@ -188,6 +187,7 @@ def settle_robots(
     for name, value in (("tolerance", tolerance), ("max_time [s]", max_time)):
         if finite(name, value) <= 0:
             raise InvalidValueError(name, "greater than 0", value)
+    gravity = engine.gravity
     if not robots or gravity[2] >= 0:
         got = Phrase("no robot" if not robots else f"a gravity of {-gravity[2]:g} m/s^2")
         raise InvalidValueError("world that settles", "one with robots, and gravity downwards", got)

@@ -17,6 +17,7 @@ from segtrack.errors import (
     Phrase,
     downwards,
     finite_vector,
+    truth,
     whole,
     whole_steps,
 )
@@ -43,12 +44,10 @@ class World:
 
     Attributes:
         engine: Engine that simulates it.
-        engine_name: Name of the engine: `pybullet` or `native`.
-        preset: Name of the engine's solver settings.
-        terrains: Terrains that have been added.
-        robots: Robots that have been added.
         real_time_factor: Simulated over elapsed time of the last `run`.
     """
+
+    __slots__ = ("_pacer", "_resettable", "_robots", "_snapshots", "_terrains", "engine", "real_time_factor")
 
     def __init__(
         self,
@@ -77,23 +76,21 @@ class World:
         Raises:
             UnknownNameError: No such engine or preset.
             MissingPyBulletError: It takes PyBullet, which is not installed.
-            InvalidValueError: A time step that is not positive, a negative gravity, or a window or client
-                without PyBullet.
+            InvalidValueError: A time step that is not positive, a negative gravity, a window or client
+                without PyBullet, or a switch that is neither True nor False.
             SegtrackError: There is no display for a window.
         """
-        gravity = downwards(gravity)
-        self.engine = open_engine(engine, preset, time_step, gravity, gui, client)
-        self.engine_name, self.preset = self.engine.name, self.engine.preset
-        self.terrains: list[Terrain] = []
-        self.robots: list[Robot] = []
+        gravity, self._resettable = downwards(gravity), truth("resettable", resettable)
+        self.engine = open_engine(engine, preset, time_step, gravity, truth("gui", gui), client)
+        self._terrains: list[Terrain] = []
+        self._robots: list[Robot] = []
         self.real_time_factor = 0.0
-        self._gravity: tuple[float, ...] = (0.0, 0.0, -gravity)
         self._pacer = Pacer()
-        self._resettable = resettable
         self._snapshots = Snapshots(self.engine, resettable)
 
     def __enter__(self) -> World:
         """Use as a context manager; leaving it closes the world."""
+        self.engine.require_open("enter the world")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -101,8 +98,31 @@ class World:
         self.close()
 
     def close(self) -> None:
-        """Free what the engine holds, a joined client excepted; may be called again."""
+        """Free what the engine holds, a joined client excepted; may be called again.
+
+        Nothing can be commanded from then on; what native robots did last can still be read.
+        """
         self.engine.close()
+
+    @property
+    def engine_name(self) -> str:
+        """Name of the engine: `pybullet` or `native`."""
+        return self.engine.name
+
+    @property
+    def preset(self) -> str:
+        """Name of the engine's solver settings."""
+        return self.engine.preset
+
+    @property
+    def terrains(self) -> tuple[Terrain, ...]:
+        """Terrains that have been added."""
+        return tuple(self._terrains)
+
+    @property
+    def robots(self) -> tuple[Robot, ...]:
+        """Robots that have been added."""
+        return tuple(self._robots)
 
     @property
     def client(self) -> Any:
@@ -136,8 +156,7 @@ class World:
         Raises:
             InvalidValueError: Not three finite numbers.
         """
-        self._gravity = finite_vector("gravity [m/s^2]", gravity, 3)
-        self.engine.set_gravity(self._gravity)
+        self.engine.set_gravity(finite_vector("gravity [m/s^2]", gravity, 3))
 
     def add_terrain(self, terrain: Terrain) -> Any:
         """Build a terrain; returns what the engine calls it by: PyBullet, the ids of its bodies.
@@ -148,14 +167,14 @@ class World:
         if not isinstance(terrain, Terrain):
             raise InvalidValueError("terrain", "one of segtrack.terrain", terrain)
         built = self.engine.add_terrain(terrain)
-        self.terrains.append(terrain)
+        self._terrains.append(terrain)
         self._snapshots.drop_start()
         return built
 
     def clear_terrain(self) -> None:
         """Remove all terrain."""
         self.engine.clear_terrain()
-        self.terrains.clear()
+        self._terrains.clear()
         self._snapshots.drop_start()
 
     def add_vehicle(
@@ -197,10 +216,9 @@ class World:
         pose = check_pose((*given, 0.0)[:3], heading_quaternion(yaw))
         angles = check_flippers(description, flippers)
         robot = Robot(self.engine.add_vehicle(description, track_model, *pose, angles), track_model)
-        self.preset = self.engine.preset
         if len(given) == 2:
             robot.reset_base_pose((*given, clearing_height(robot, self.terrains)), pose[1])
-        self.robots.append(robot)
+        self._robots.append(robot)
         self._snapshots.drop_start()
         return robot
 
@@ -250,6 +268,7 @@ class World:
             DivergedError: A robot is no longer finite, or absurdly fast.
             DisconnectedError: The world is closed, or the PyBullet client gone.
         """
+        self.engine.require_open("step the world")
         count = whole("steps", steps, 0)
         if count:
             self._snapshots.hold_start()
@@ -267,16 +286,18 @@ class World:
             on_step: Called after each step.
 
         Raises:
-            InvalidValueError: The duration is negative, not finite, or no step; or `on_step` is no function.
+            InvalidValueError: The duration is negative, not finite, or no step; `on_step` is no function, or
+                `real_time` neither True nor False.
             DivergedError: A robot is no longer finite, or absurdly fast.
             DisconnectedError: The world is closed, or the PyBullet client gone.
         """
+        self.engine.require_open("step the world")
         count = whole_steps(seconds, self.engine.time_step)
         if on_step is not None and not callable(on_step):
             raise InvalidValueError("on_step", "a function", on_step)
+        pacer = self._pacer if truth("real_time", real_time) else None
         if count and self._resettable:
             self._snapshots.hold_start()
-        pacer = self._pacer if real_time else None
         self.real_time_factor = take_steps(self.engine, count, pacer, on_step)
 
     def settle(self, tolerance: float = 1e-3, max_time: float = 10.0) -> SettleResult:
@@ -290,13 +311,18 @@ class World:
         Raises:
             InvalidValueError: There is no robot or no gravity, or a number is not positive.
             DivergedError: A robot is no longer finite, or absurdly fast.
+            DisconnectedError: The world is closed, or the PyBullet client gone.
         """
-        result = settle_robots(self.engine, self.robots, self._gravity, tolerance, max_time)
+        self.engine.require_open("settle the world")
+        result = settle_robots(self.engine, self.robots, tolerance, max_time)
         self._snapshots.drop_start()
         return result
 
     def save(self) -> Snapshot:
-        """Save the state; `restore` goes back to it, to the bit. Held until `remove_snapshot`."""
+        """Save the state, gravity included; `restore` goes back to it, to the bit.
+
+        It is held until `remove_snapshot`.
+        """
         return self._snapshots.save()
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -320,5 +346,7 @@ class World:
 
         Raises:
             NotReadyError: The world was opened as not resettable.
+            DisconnectedError: The world is closed.
         """
+        self.engine.require_open("reset the world")
         self._snapshots.reset()

@@ -176,7 +176,7 @@ def removed(request):
         (lambda r: r.set_flipper_speeds(front_left=0.1), "command flipper front_left"),
         (lambda r: r.flippers["front_left"].angle, "read flipper front_left"),
         (lambda r: r.flippers["front_left"].place(0.1), "command flipper front_left"),
-        (lambda r: r.tracks["left"].ground_speed, "read a link"),
+        (lambda r: r.tracks["left"].ground_speed, "read the link of left"),
     ],
 )
 def test_a_robot_of_a_simulation_that_was_reset_says_so(removed, next_use, what):

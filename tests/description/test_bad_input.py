@@ -598,7 +598,7 @@ def test_what_a_world_refuses_leaves_nothing_in_it(attempt, kind, message):
             attempt(world)
         assert str(error.value) == message
         assert world.client.getNumBodies() == 0
-        assert (world.robots, world.terrains, world.time) == ([], [], 0.0)
+        assert (world.robots, world.terrains, world.time) == ((), (), 0.0)
 
 
 @pytest.mark.parametrize(

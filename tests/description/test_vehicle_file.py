@@ -96,7 +96,7 @@ def test_every_way_to_load_a_file_says_the_same(tmp_path):
             with pytest.raises(VehicleFileError) as error:
                 load(file)
             assert told(error) == messages(*MISTAKES)
-        assert (world.robots, native.robots, client.getNumBodies()) == ([], [], 0)
+        assert (world.robots, native.robots, client.getNumBodies()) == ((), (), 0)
     said = CliRunner().invoke(app, ["validate", str(file)])
     assert said.exit_code == 2
     assert said.stderr.removeprefix("segtrack: ").splitlines() == messages(*MISTAKES)

@@ -11,7 +11,7 @@ from scenes import environment
 from tables import each_row
 
 from segtrack.description import bundled_vehicles
-from segtrack.envs import TASKS, TERMS, Environment, Scan
+from segtrack.envs import TASKS, TERMS, Environment, Scan, Term
 from segtrack.envs.parameters import ROBOT_PARAMETERS
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 
@@ -266,3 +266,81 @@ def test_what_a_worker_refuses_is_told_as_it_said_it(attempt, kind, message):
         finally:
             several.close(terminate=True)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", True, [1], NAN])
+def test_seeds_that_are_none_are_refused(climb, seed):
+    with pytest.raises(InvalidValueError) as error:
+        climb.reset(seed=seed)
+    assert str(error.value) == f"seed must be a whole number from 0, got {seed!r}"
+
+
+def test_a_seed_may_be_numpys(climb):
+    np.testing.assert_array_equal(climb.reset(seed=np.int64(7))[0], climb.reset(seed=7)[0])
+
+
+@pytest.mark.parametrize(
+    "seed, message",
+    [
+        (True, "seed must be a whole number from 0, got True"),
+        (1.5, "seed must be a whole number from 0, got 1.5"),
+        ("ab", "seed must be a whole number from 0, got 'ab'"),
+        ([1, 2, 3], "seed must be a whole number, or a list of 2, got [1, 2, 3]"),
+        ([1, -2], "seed 1 must be a whole number from 0, got -2"),
+        ([False, 2], "seed 0 must be a whole number from 0, got False"),
+    ],
+)
+def test_seeds_of_many_that_are_none_are_refused(pair, seed, message):
+    with pytest.raises(InvalidValueError) as error:
+        pair.reset(seed=seed)
+    assert str(error.value) == message
+
+
+@pytest.fixture(scope="module")
+def pair():
+    envs = gymnasium.make_vec("segtrack/StepClimb-v0", num_envs=2)
+    yield envs
+    envs.close()
+
+
+@pytest.mark.parametrize(
+    "ask, message",
+    [
+        (lambda v: v.in_body(np.zeros((1, 2))),
+         "vectors must be numbers of shape (1, 3), a row a robot, got shape (1, 2)"),
+        (lambda v: v.in_heading("x"), "vectors must be numbers of shape (1, 2), a row a robot, got 'x'"),
+        (lambda v: v.cell_heights(np.zeros((2, 2))),
+         "cells [m] must be numbers of shape (c, m, 2), got shape (2, 2)"),
+        (lambda v: v.height(np.zeros((2, 2)), np.zeros((2, 2))),
+         "points [m] must be x and y of one shape (1, ...), got (2, 2) and (2, 2)"),
+    ],
+)  # fmt: skip
+def test_what_a_view_cannot_turn_or_sample_is_refused(climb, ask, message):
+    climb.reset(seed=0)
+    with pytest.raises(InvalidValueError) as error:
+        ask(climb.unwrapped.view)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("given, got", [(np.zeros(3), "shape (3,)"), ("velocity", "shape ()")])
+def test_a_part_is_read_of_an_observation_alone(climb, given, got):
+    observation, _ = climb.reset(seed=0)
+    with pytest.raises(InvalidValueError) as error:
+        climb.unwrapped.sensors.part(given, "velocity")
+    assert str(error.value) == f"observation must be of {len(observation)} entries, got {got}"
+
+
+def test_a_part_is_read_by_name_of_parts_alone():
+    env = Environment("StepClimb", observation="dict")
+    with pytest.raises(InvalidValueError) as error:
+        env.sensors.part({"height_scan": 0}, "velocity")
+    assert str(error.value) == "observation must be by name, with velocity, got {'height_scan': 0}"
+
+
+def test_a_term_of_complex_numbers_is_refused():
+    env = Environment("StepClimb", terms={"own": Term(1.0, "nothing", lambda view: [1j])})
+    env.reset(seed=0)
+    with pytest.raises(InvalidValueError) as error:
+        env.step(STILL)
+    expected = "numbers of shape (1,), a row a robot"
+    assert str(error.value) == f"reward term own must be {expected}, got complex128 of shape (1,)"

@@ -65,7 +65,7 @@ def test_cleared_terrain_is_gone_and_another_can_take_its_place(world):
         world.run(0.2)
         assert robot.bounds()[0][2] == pytest.approx(float(ground.height_at(0.0)), abs=0.01)
         world.clear_terrain()
-        assert (world.client.getNumBodies(), world.terrains) == (1, [])
+        assert (world.client.getNumBodies(), world.terrains) == (1, ())
         assert float(world.height(0.0, 0.0)) == -math.inf
         world.restore(bare)
         assert world.time == 0.0

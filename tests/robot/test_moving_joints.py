@@ -246,6 +246,11 @@ def test_what_a_joint_cannot_do_is_refused(engine: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidValueError) as value:
         scene.joint.set_position(math.nan)
     assert str(value.value) == "position of joint arm [rad] must be a finite number, got nan"
+    for command in (scene.robot.set_joints, scene.robot.set_joint_speeds):  # None of two is obeyed.
+        with pytest.raises(NotReadyError):
+            command(arm=0.5, sled=0.1)
+    scene.world.run(0.1)
+    assert scene.joint.position == pytest.approx(0.0, abs=0.01)
     with pytest.raises(InvalidValueError) as speed:
         scene.robot.joints["arm"].set_speed(math.inf)
     assert str(speed.value) == "speed of joint arm [rad/s] must be a finite number, got inf"

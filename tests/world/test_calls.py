@@ -2,6 +2,7 @@
 
 import logging
 import math
+from pathlib import Path
 
 import numpy as np
 import pybullet
@@ -9,7 +10,7 @@ import pytest
 from pybullet_utils.bullet_client import BulletClient
 
 import segtrack
-from segtrack import terrain
+from segtrack import demos, terrain
 from segtrack.errors import (
     DisconnectedError,
     InvalidValueError,
@@ -17,7 +18,6 @@ from segtrack.errors import (
     RemovedError,
     UnknownNameError,
 )
-from segtrack.robot import limits
 
 NAN = math.nan
 
@@ -211,6 +211,32 @@ CALLS = {
         InvalidValueError,
         "snapshot must be one that this robot saved",
     ),
+    "resettable": (
+        lambda d: segtrack.World(engine="native", resettable="no"),
+        InvalidValueError,
+        "resettable must be True or False, got 'no'",
+    ),
+    "gui": (lambda d: segtrack.World(gui=1), InvalidValueError, "gui must be True or False, got 1"),
+    "real_time": (
+        lambda d: d.native.run(0.01, real_time="no"),
+        InvalidValueError,
+        "real_time must be True or False, got 'no'",
+    ),
+    "complex heights": (
+        lambda d: terrain.Heightfield(heights=np.full((2, 2), 1j), spacing=1.0),
+        InvalidValueError,
+        "Heightfield.heights must be an array of numbers [m], got array(",
+    ),
+    "a link's index": (
+        lambda d: d.other.links["nope"],
+        UnknownNameError,
+        "no link of example_rover 'nope'; there are: ",
+    ),
+    "a step that the world takes": (
+        lambda d: d.other.before_step(),
+        NotReadyError,
+        "cannot step example_rover: its world does, see World.step",
+    ),
     "belts of a native world": (lambda d: d.robot.save(), NotReadyError, "its engine is not PyBullet"),
 }
 
@@ -266,18 +292,22 @@ def test_frames_of_links_are_those_of_all_poses(engine):
         (lambda r, b: b.drive(90, 0), "belt speeds [m/s]"),
     ],
 )
-def test_degrees_are_clipped_and_told_once(caplog, quinces, command, what):
-    limits._tell.cache_clear()
-    with caplog.at_level(logging.WARNING, "segtrack"):
-        for _ in range(2):
-            command(*quinces)
-    told = [record.getMessage() for record in caplog.records]
-    assert sum(line.startswith(f"{what} is commanded far beyond its limits") for line in told) == 1
+def test_degrees_are_clipped_and_told_once_a_robot_and_quantity(caplog, command, what):
+    for _ in range(2):
+        with segtrack.World(engine="native") as world, segtrack.Batch("quince", 2) as batch:
+            robot = world.add_vehicle("quince")
+            caplog.clear()
+            with caplog.at_level(logging.WARNING, "segtrack"):
+                for _ in range(2):
+                    command(robot, batch)
+        told = [record.getMessage() for record in caplog.records]
+        assert (
+            sum(line.startswith(f"quince: {what} is commanded far beyond its limits") for line in told) == 1
+        )
 
 
 def test_what_is_a_little_beyond_a_limit_is_clipped_in_silence(caplog, quinces):
     robot, batch = quinces
-    limits._tell.cache_clear()
     with caplog.at_level(logging.WARNING, "segtrack"):
         robot.set_flippers(front_left=2.0)
         robot.set_belt_speed(0.6, -0.6)
@@ -363,17 +393,248 @@ def test_belts_go_back_with_pybullets_state(track_model):
     np.testing.assert_allclose(ends[1], ends[0], rtol=1e-3, atol=1e-5 if track_model == "segments" else 1e-12)
 
 
-@pytest.mark.parametrize("track_model", ["segments", "compliant"])
-def test_a_reset_is_told_though_another_body_has_the_robots_id(track_model):
+USES = {
+    "step": (lambda r: r.before_step(), "step example_rover"),
+    "state": (lambda r: r.state, "use example_rover"),
+    "bodies": (lambda r: r.bodies(), "read the bodies of example_rover"),
+    "body_motion": (lambda r: r.body_motion(), "use example_rover"),
+    "bounds": (lambda r: r.bounds(), "measure example_rover"),
+    "mass": (lambda r: r.mass, "weigh example_rover"),
+    "energy": (lambda r: r.energy, "use example_rover"),
+    "link_frame": (lambda r: r.link_frame("mast"), "read link mast of example_rover"),
+    "link_poses": (lambda r: r.link_poses(), "use example_rover"),
+    "actuators": (lambda r: r.read_actuators(), "use example_rover"),
+    "contacts": (lambda r: r.read_belt_contacts(), "read the contacts of example_rover"),
+    "save": (lambda r: r.save(), "save example_rover"),
+    "place": (lambda r: r.reset_base_pose((0, 0, 1)), "place example_rover"),
+    "velocity": (lambda r: r.set_velocity(0.1), "use example_rover"),
+    "belts": (lambda r: r.set_belt_speed(0.1, 0.1), "use example_rover"),
+    "pedals": (lambda r: r.set_throttle(0.1, 0.1), "use example_rover"),
+    "twist": (lambda r: r.drive(0.1, 0.1), "use example_rover"),
+    "force": (lambda r: r.apply_force((0, 0, 1), (0, 0, 0)), "push example_rover"),
+    "terrain": (lambda r: r.update_terrain(terrain.Plane()), "put example_rover on other terrain"),
+    "belt": (lambda r: r.tracks["left"].speed, "use example_rover"),
+    "ground": (lambda r: r.tracks["left"].ground_speed, "read the link of left"),
+    "friction": (lambda r: r.tracks["left"].set_friction(0.3), "set the friction of left"),
+    "drive": (lambda r: r.tracks["left"].scale_drive(2.0), "scale the drive of left"),
+    "grousers": (lambda r: r.tracks["left"].read_grousers(), "read the grousers of left"),
+    "chain": (lambda r: r.tracks["left"].read_chain(), "read the chain of left"),
+    "chain pose": (lambda r: r.tracks["left"].read_chain_pose(), "read the chain of left"),
+}
+"""Whatever is asked of a robot, and what its refusal says was attempted."""
+
+
+def moving(client, body):
+    """What any command would change of a body."""
+    links = range(-1, client.getNumJoints(body))
+    joints = [client.getJointState(body, link) for link in links[1:]]
+    friction = [client.getDynamicsInfo(body, link)[1] for link in links]
+    return client.getBasePositionAndOrientation(body), client.getBaseVelocity(body), joints, friction
+
+
+@pytest.fixture(scope="module", params=["segments", "compliant", "plates"])
+def replaced(request):
+    """A robot whose simulation was reset, and another one that has its id since."""
     client = on_a_plane()
-    robot = segtrack.attach(client, "example_rover", track_model=track_model, position=(0, 0, 0.1))
+    robot = segtrack.attach(client, "example_rover", track_model=request.param, position=(0, 0, 0.1))
     go(client, robot, 2)
+    belts = robot.save()
     client.resetSimulation()
     client.createMultiBody(0, client.createCollisionShape(pybullet.GEOM_PLANE))
-    again = segtrack.attach(client, "example_rover", track_model=track_model, position=(0, 0, 0.1))
+    again = segtrack.attach(client, "example_rover", track_model=request.param, position=(0, 0, 0.1))
     assert again.body_id == robot.body_id
-    for use in (robot.before_step, lambda: robot.state, lambda: robot.reset_base_pose((0, 0, 1)), robot.save):
-        with pytest.raises(RemovedError, match="example_rover: its bodies are gone"):
-            use()
+    yield client, robot, again, belts
     go(client, again, 2)
     client.disconnect()
+
+
+@pytest.mark.parametrize(
+    "use, what", [*USES.values(), (None, "restore example_rover")], ids=[*USES, "restore"]
+)
+def test_a_reset_is_told_though_another_body_has_the_robots_id(replaced, use, what):
+    client, robot, again, belts = replaced
+    before = moving(client, again.body_id)
+    with pytest.raises(RemovedError) as raised:
+        robot.restore(belts) if use is None else use(robot)
+    gone = "its bodies are gone, by resetSimulation or removeBody; add it anew"
+    assert str(raised.value) == f"{what}: {gone}"
+    assert moving(client, again.body_id) == before
+
+
+@pytest.mark.parametrize("use, what", USES.values(), ids=USES)
+def test_a_robot_of_a_closed_pybullet_world_says_so(closed_rover, use, what):
+    with pytest.raises(DisconnectedError) as raised:
+        use(closed_rover)
+    assert str(raised.value) == f"{what}: the physics client is disconnected"
+
+
+@pytest.fixture(scope="module")
+def closed_rover():
+    """A robot of a PyBullet world that is closed."""
+    with segtrack.World(engine="pybullet") as world:
+        robot = world.add_vehicle("example_rover", track_model="compliant", position=(0, 0, 1))
+        world.run(0.01)
+    return robot
+
+
+COMMANDS = {
+    "belts": (lambda r: r.set_belt_speed(0.1, 0.1), "command"),
+    "twist": (lambda r: r.drive(0.1, 0.1), "command"),
+    "pedals": (lambda r: r.set_throttle(0.1, 0.1), "command"),
+    "belt": (lambda r: r.tracks["left"].set_speed(0.1), "command"),
+    "friction": (lambda r: r.tracks["left"].set_friction(0.1), "command"),
+    "drive": (lambda r: r.tracks["left"].scale_drive(2.0), "command"),
+    "force": (lambda r: r.apply_force((0, 0, 1)), "command"),
+    "place": (lambda r: r.reset_base_pose((0, 0, 1)), "place"),
+    "velocity": (lambda r: r.set_velocity(0.1), "move"),
+    "flipper": (lambda r: r.set_flippers(front_left=0.1), "command"),
+    "flipper speed": (lambda r: r.set_flipper_speeds(front_left=0.1), "command"),
+    "flipper placed": (lambda r: r.flippers["front_left"].place(0.1), "place a joint of"),
+}
+
+
+@pytest.mark.parametrize("track_model", ["compliant", "chain"])
+@pytest.mark.parametrize("command, what", COMMANDS.values(), ids=COMMANDS)
+def test_a_closed_native_world_takes_no_command_and_is_read(closed_quinces, track_model, command, what):
+    robot, before = closed_quinces[track_model]
+    with pytest.raises(DisconnectedError) as raised:
+        command(robot)
+    assert str(raised.value) == f"{what} quince: the world is closed"
+    assert (robot.state, robot.read_tracks()) == before
+
+
+@pytest.fixture(scope="module")
+def closed_quinces():
+    """Robots of closed native worlds, and what was read of them before, by track model."""
+    made = {}
+    for track_model in ("compliant", "chain"):
+        with segtrack.World(engine="native") as world:
+            robot = world.add_vehicle("quince", track_model=track_model, position=(0, 0, 1))
+            world.advance(2)
+            made[track_model] = robot, (robot.state, robot.read_tracks())
+    return made
+
+
+@pytest.mark.parametrize("engine", ["native", "pybullet"])
+@pytest.mark.parametrize(
+    "call, what",
+    [
+        (lambda w, s: w.__enter__(), "enter the world"),
+        (lambda w, s: w.advance(0), "step the world"),
+        (lambda w, s: w.run(0), "step the world"),
+        (lambda w, s: w.reset(), "reset the world"),
+        (lambda w, s: w.settle(), "settle the world"),
+        (lambda w, s: w.remove_snapshot(s), "forget a state"),
+        (lambda w, s: w.set_gravity((0, 0, 0)), "set the gravity"),
+        (lambda w, s: w.clear_terrain(), "clear terrain"),
+    ],
+)
+def test_a_closed_world_says_so(engine, call, what):
+    world = segtrack.World(engine=engine)
+    saved = world.save()
+    world.close()
+    with pytest.raises(DisconnectedError) as raised:
+        call(world, saved)
+    assert str(raised.value) == f"{what}: the world is closed"
+
+
+@pytest.mark.parametrize(
+    "call, what",
+    [
+        (lambda b: b.__enter__(), "enter the batch"),
+        (lambda b: b.set_belt_speed(0.1, 0.1), "command the batch"),
+        (lambda b: b.set_track_speeds([0.1, 0.1]), "command the batch"),
+        (lambda b: b.drive(0.1, 0.1), "command the batch"),
+        (lambda b: b.set_throttle(0.1, 0.1), "command the batch"),
+        (lambda b: b.set_flippers(), "command the batch"),
+        (lambda b: b.set_flipper_speeds(), "command the batch"),
+        (lambda b: b.set_joints(), "command the batch"),
+        (lambda b: b.set_joint_speeds(), "command the batch"),
+        (lambda b: b.apply_force((0, 0, 1), (0, 0, 0)), "push the batch"),
+        (lambda b: b.set_friction(0.1), "change the batch"),
+        (lambda b: b.scale_drives(2.0), "change the batch"),
+        (lambda b: b.set_body(mass=20.0), "change the batch"),
+    ],
+)
+def test_a_closed_batch_takes_no_command_and_is_read(doors, call, what):
+    batch = doors.closed_batch
+    before = [array.copy() for array in batch.device_arrays]
+    with pytest.raises(DisconnectedError) as raised:
+        call(batch)
+    assert str(raised.value) == f"{what}: it is closed"
+    for array, was in zip(batch.device_arrays, before, strict=True):
+        np.testing.assert_array_equal(array, was)
+
+
+@pytest.mark.parametrize("name", ["robots", "terrains", "engine_name", "preset"])
+def test_what_a_world_has_is_read_and_not_replaced(doors, name):
+    with pytest.raises(AttributeError):
+        setattr(doors.native, name, ())
+    assert name in ("engine_name", "preset") or isinstance(getattr(doors.native, name), tuple)
+
+
+def test_links_of_pybullet_are_read_and_not_replaced(doors):
+    with pytest.raises(TypeError):
+        doors.other.links["mast"] = 0
+
+
+def test_terrain_is_cleared_though_another_body_has_its_id():
+    client = BulletClient(pybullet.DIRECT)
+    world = segtrack.World(client=client)
+    world.add_terrain(terrain.Plane())
+    client.resetSimulation()
+    own = client.createMultiBody(1.0, client.createCollisionShape(pybullet.GEOM_SPHERE, radius=0.1))
+    world.clear_terrain()
+    assert (world.terrains, client.getNumBodies(), client.getBodyUniqueId(0)) == ((), 1, own)
+    client.disconnect()
+
+
+@pytest.mark.parametrize("engine", ["native", "pybullet"])
+def test_gravity_goes_back_with_the_state(engine):
+    with segtrack.World(engine=engine, gravity=2.0) as world:
+        robot = world.add_vehicle("example_rover", position=(0, 0, 3))
+        saved = world.save()
+        for go_back in (lambda: world.restore(saved), world.reset):
+            world.run(0.1)
+            world.set_gravity((1.0, 0.0, 0.0))
+            go_back()
+            world.run(0.1)
+            assert robot.state.velocity == pytest.approx((0.0, 0.0, -0.2), abs=1e-6)
+            go_back()
+
+
+def test_a_clients_id_may_be_numpys(doors):
+    assert segtrack.configure(np.int64(doors.client._client)) == 0.001
+
+
+@pytest.mark.parametrize("engine", ["native", "pybullet"])
+def test_what_is_read_of_a_robot_is_the_readers_own(engine):
+    """Masses that are overwritten are not those of the engine."""
+    with segtrack.World(engine=engine) as world:
+        robot = world.add_vehicle("example_rover", track_model="compliant", position=(0, 0, 3))
+        kept = [array.copy() for array in robot.bodies()[:3]]
+        for array in (*robot.bodies()[:3], robot.link_poses(), *robot.body_motion()[2:]):
+            array[:] = 7.0
+        for array, was in zip(robot.bodies(), kept, strict=False):
+            np.testing.assert_array_equal(array, was)
+
+
+def test_a_command_that_is_assigned_is_refused(quinces):
+    """Gravity, speeds and angles are set by methods; an attribute of that name would have no effect."""
+    with segtrack.World(engine="native") as world:
+        robot = world.add_vehicle(Path(demos.__file__).parent / "armed_packbot" / "armed_packbot.yaml")
+        quince, batch = quinces
+        joint = next(iter(robot.joints.values()))
+        for owner in (world, robot, robot.tracks["left"], quince.flippers["front_left"], joint, batch):
+            with pytest.raises(AttributeError):
+                owner.gravity = 0.0
+
+
+def test_a_world_whose_client_is_gone_does_not_settle():
+    client = BulletClient(pybullet.DIRECT)
+    world = segtrack.World(client=client)
+    world.add_vehicle("example_rover", position=(0, 0, 1))
+    client.disconnect()
+    with pytest.raises(DisconnectedError) as raised:
+        world.settle()
+    assert str(raised.value) == "read the gravity: the physics client is disconnected"

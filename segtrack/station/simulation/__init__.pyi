@@ -15,4 +15,3 @@ from .exchange import TrialEnded as TrialEnded
 from .exchange import TrialReport as TrialReport
 from .loop import DeadlineClock as DeadlineClock
 from .process import SimulationProcess as SimulationProcess
-from .process import interrupts_blocked as interrupts_blocked
