@@ -8,4 +8,3 @@ from .table import SteadyCase as SteadyCase
 from .table import SteadyTable as SteadyTable
 from .table import part_count as part_count
 from .table import simulate_table as simulate_table
-from .table import simulate_turns as simulate_turns

@@ -1,5 +1,4 @@
 from .client import BUTTONS as BUTTONS
-from .client import MAX_MESSAGE as MAX_MESSAGE
 from .client import ClientMessage as ClientMessage
 from .client import Configure as Configure
 from .client import ControlsMessage as ControlsMessage

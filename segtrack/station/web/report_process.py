@@ -14,6 +14,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from segtrack.errors import NotReadyError, SegtrackError
+from segtrack.experiments import interrupts_blocked
 from segtrack.language import Language
 from segtrack.scoring import (
     Records,
@@ -25,7 +26,6 @@ from segtrack.scoring import (
     report_csv,
     report_html,
 )
-from segtrack.station.simulation import interrupts_blocked
 
 REPORT_WITHIN = 120.0
 """Longest time from a request to its report, those before it included [s]."""
