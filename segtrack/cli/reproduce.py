@@ -63,15 +63,15 @@ class _Reproductions(TyperGroup):
             command(self._make)()  # Ctrl-C while it imports ends it as one of a command does.
         return self._made or {}
 
+    @commands.setter
+    def commands(self, _: dict[str, Any]) -> None:
+        """Ignore those that click makes: there are none."""
+
     def _make(self) -> None:
         made = typer.Typer(rich_markup_mode=self.rich_markup_mode)
         for experiment in EXPERIMENTS:
             made.command(experiment.name)(_make_command(experiment))
         self._made = dict(typer.main.get_group(made).commands)
-
-    @commands.setter
-    def commands(self, _: dict[str, Any]) -> None:
-        """Ignore those that click makes: there are none."""
 
 
 reproduce = typer.Typer(cls=_Reproductions, help="Reproduce published results.", no_args_is_help=True)

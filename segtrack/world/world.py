@@ -105,7 +105,7 @@ class World:
         self.engine.close()
 
     @property
-    def engine_name(self) -> str:
+    def engine_name(self) -> EngineName:
         """Name of the engine: `pybullet` or `native`."""
         return self.engine.name
 
