@@ -33,6 +33,7 @@ from segtrack.description.placement import place_tracks, vehicle_links
 from segtrack.description.vehicle import VehicleDescription
 from segtrack.errors import InvalidValueError
 from segtrack.geometry import GRAVITY, PlanarContacts, balance_friction
+from segtrack.kernels import rounded
 
 Array = NDArray[np.float64]
 NO_SLIP = 1.0
@@ -109,7 +110,8 @@ class SteeringByLoads:
             turned = 0.0
         if turned <= 0.0:
             return NO_SLIP
-        return turned / offsets.twist(_SIDES["left"], _SIDES["right"])[1]
+        # Matrix products round otherwise on other processors; commands that follow are equal on all of them.
+        return rounded(float(turned / offsets.twist(_SIDES["left"], _SIDES["right"])[1]))
 
 
 class _Layout:
