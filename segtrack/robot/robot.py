@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description import Frame
-from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, VehicleModel
-from segtrack.errors import InvalidValueError, finite, known_name
-from segtrack.robot.commands import Model, RobotCommands
+from segtrack.description import Frame, SteeringByLoads, TrackOffsets, VehicleDescription
+from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, Pedals, VehicleModel
+from segtrack.errors import InvalidValueError, finite, finite_vector, known_name
+from segtrack.robot.flipper import Flipper
+from segtrack.robot.joint import Joint
+from segtrack.robot.limits import CommandClipper
 from segtrack.robot.parts import NamedParts
 from segtrack.robot.state import RobotState, attitude_of
-from segtrack.robot.track import check_pose
+from segtrack.robot.track import Track, angle_of, check_pedals, check_pose
 from segtrack.terrain import Terrain, terrains_of
+
+Model = TypeVar("Model", bound=VehicleModel, covariant=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +36,7 @@ class BeltSnapshot:
     state: Any
 
 
-class Robot(RobotCommands[Model]):
+class Robot(Generic[Model]):
     """A vehicle that has been added to a simulation.
 
     Attributes:
@@ -40,7 +44,176 @@ class Robot(RobotCommands[Model]):
         track_model: Name of its track model.
     """
 
-    __slots__ = ()
+    __slots__ = ("_belts", "_clipper", "_flippers", "_joints", "_steering", "_tracks", "model", "track_model")
+
+    def __init__(self, model: Model, track_model: str) -> None:
+        """Take an engine's vehicle; users call `World.add_vehicle` or `attach`."""
+        self.model, self.track_model = model, track_model
+        self._clipper = CommandClipper(self.name)
+        tracks = {track.mounted.name: Track(track, self._clipper) for track in model.tracks}
+        flippers = {flipper.name: Flipper(flipper, self._clipper) for flipper in model.flippers}
+        joints = {joint.design.name: Joint(joint, self._clipper) for joint in model.joints}
+        self._tracks = NamedParts(f"track of {self.name}", tracks)
+        self._flippers = NamedParts(f"flipper of {self.name}", flippers)
+        self._joints = NamedParts(f"moving joint of {self.name}", joints)
+        self._steering = SteeringByLoads(self.description)
+        self._belts = [(t.model, t.side, t.spec.drive.top_speed) for t in self.tracks.values()]
+
+    @property
+    def tracks(self) -> NamedParts[Track]:
+        """Its tracks by full name."""
+        return self._tracks
+
+    @property
+    def flippers(self) -> NamedParts[Flipper]:
+        """Its flippers by name."""
+        return self._flippers
+
+    @property
+    def joints(self) -> NamedParts[Joint]:
+        """Joints of its body's URDF that move, by name."""
+        return self._joints
+
+    @property
+    def description(self) -> VehicleDescription:
+        """Description that it was built from."""
+        return self.model.description
+
+    @property
+    def name(self) -> str:
+        """Name of the vehicle."""
+        return self.description.name
+
+    def set_belt_speed(self, left: float, right: float) -> None:
+        """Command the belts of each side, flippers' included; a belt in the middle gets the mean [m/s].
+
+        Faster commands than a drive's top speed are clipped to it.
+
+        Raises:
+            InvalidValueError: A command is not a finite number.
+        """
+        speeds = {
+            "left": finite("left belt speed [m/s]", left),
+            "right": finite("right belt speed [m/s]", right),
+        }
+        speeds["center"] = (speeds["left"] + speeds["right"]) / 2
+        for belt, side, top_speed in self._belts:
+            belt.set_speed(
+                self._clipper.clip(f"{side} belt speed [m/s]", speeds[side], -top_speed, top_speed)
+            )
+
+    def set_throttle(
+        self, left: float, right: float, *, left_brake: float = 0.0, right_brake: float = 0.0
+    ) -> None:
+        """Let throttles and brakes of each side rule the belts, until speeds are commanded.
+
+        A belt in the middle gets the means; see `Track.set_throttle`.
+
+        Args:
+            left: Throttle of the left side, in [-1, 1]; a negative one drives backwards.
+            right: Throttle of the right side.
+            left_brake: Brake of the left side, in [0, 1].
+            right_brake: Brake of the right side.
+
+        Raises:
+            InvalidValueError: Not a finite number, or a negative brake.
+        """
+        pedals = {
+            "left": check_pedals(self._clipper, "the left side", left, left_brake),
+            "right": check_pedals(self._clipper, "the right side", right, right_brake),
+        }
+        pedals["center"] = Pedals(*((a + b) / 2 for a, b in zip(*pedals.values(), strict=True)))
+        for belt, side, _ in self._belts:
+            belt.set_pedals(pedals[side])
+
+    def drive(self, linear: float, angular: float) -> None:
+        """Command a twist, by belt speeds v - w y / e at a side's distance y to the left.
+
+        e is the steering efficiency at the present angles of the flippers, reckoned from loads and planar
+        Coulomb friction, or the description's `steering_efficiency` if it gives one. With it the yaw rate
+        is met on level ground; nothing is fed back. Where a belt is clipped to its drive's top speed, or
+        something else than belts carries weight, the twist is not met.
+
+        Args:
+            linear: Forward [m/s].
+            angular: About the body's z axis, left positive [rad/s].
+
+        Raises:
+            InvalidValueError: A command is not a finite number.
+        """
+        linear, angular = finite("linear speed [m/s]", linear), finite("angular speed [rad/s]", angular)
+        vehicle, turning = self.description, angular
+        if angular:
+            turning /= self._steering.efficiency({name: f.angle for name, f in self.flippers.items()})
+        offsets = TrackOffsets(vehicle.side_offset("left") or 0.0, vehicle.side_offset("right") or 0.0)
+        self.set_belt_speed(*offsets.belt_speeds(linear, turning))
+
+    def set_flippers(self, **angles: float) -> None:
+        """Move flippers to angles [rad], by name; tips raised positive, clipped to their limits.
+
+        Raises:
+            UnknownNameError: There is no such flipper.
+            InvalidValueError: An angle is not a finite number.
+        """
+        chosen = [(self.flippers[name], angle) for name, angle in angles.items()]
+        commands = [(f.model, angle_of(self._clipper, f.name, angle, f.spec.limits)) for f, angle in chosen]
+        for flipper, angle in commands:
+            flipper.set_angle(angle)
+
+    def set_flipper_speeds(self, **speeds: float) -> None:
+        """Turn flippers at speeds [rad/s], by name; raising positive, clipped to their fastest.
+
+        Raises:
+            UnknownNameError: There is no such flipper.
+            InvalidValueError: A speed is not a finite number.
+        """
+        chosen = []
+        for name, speed in speeds.items():
+            chosen.append((self.flippers[name], finite(f"speed of flipper {name} [rad/s]", speed)))
+        for flipper, speed in chosen:
+            flipper.set_speed(speed)
+
+    def set_joints(self, **positions: float) -> None:
+        """Let servos move joints of the body's URDF to positions [rad] or [m], by name.
+
+        Positions are clipped to the joints' limits.
+
+        Raises:
+            UnknownNameError: There is no such joint.
+            NotReadyError: It has no servo, or follows another joint.
+            InvalidValueError: A position is not a finite number.
+        """
+        chosen = [(self.joints[name], position) for name, position in positions.items()]
+        commands = [(joint.model, joint.position_of(position)) for joint, position in chosen]
+        for model, position in commands:
+            model.set_position(position)
+
+    def set_joint_speeds(self, **speeds: float) -> None:
+        """Let servos move joints of the body's URDF at speeds [rad/s] or [m/s], by name.
+
+        Raises:
+            UnknownNameError: There is no such joint.
+            NotReadyError: It has no servo, or follows another joint.
+            InvalidValueError: A speed is not a finite number.
+        """
+        chosen = [(self.joints[name], speed) for name, speed in speeds.items()]
+        commands = [(joint.model, joint.speed_of(speed)) for joint, speed in chosen]
+        for model, speed in commands:
+            model.set_speed(speed)
+
+    def apply_force(self, force: Sequence[float], point: Sequence[float] | None = None) -> None:
+        """Apply a force to the body in each step from now on, until it is set again.
+
+        Args:
+            force: Force in the world (3,) [N]; zero ends it.
+            point: Point of action, fixed in the world (3,) [m]; the body frame's present origin if not given.
+
+        Raises:
+            InvalidValueError: Not so many finite numbers.
+        """
+        pushed = finite_vector("force [N]", force, 3)
+        at = self.model.body_motion().position.tolist() if point is None else point
+        self.model.apply_force(pushed, finite_vector("point [m]", at, 3))
 
     @property
     def mass(self) -> float:
