@@ -66,8 +66,9 @@ class Flipper:
         Raises:
             InvalidValueError: Not a finite number.
         """
-        what, top = f"speed of flipper {self.name} [rad/s]", self.spec.max_speed
-        self.model.set_speed(self._clipper.clip(what, finite(what, speed), -top, top))
+        model = self.model
+        what, top = f"speed of flipper {model.name} [rad/s]", model.spec.max_speed
+        model.set_speed(self._clipper.clip(what, finite(what, speed), -top, top))
 
     def place(self, angle: float) -> None:
         """Set the flipper to an angle [rad], clipped to the limits, at once, at rest; to set up a scene.

@@ -155,7 +155,7 @@ class Robot(Generic[Model]):
             UnknownNameError: There is no such flipper.
             InvalidValueError: An angle is not a finite number.
         """
-        chosen = [(self.flippers[name], angle) for name, angle in angles.items()]
+        chosen = [(self._flippers[name], angle) for name, angle in angles.items()]
         commands = [(f.model, angle_of(self._clipper, f.name, angle, f.spec.limits)) for f, angle in chosen]
         for flipper, angle in commands:
             flipper.set_angle(angle)
@@ -169,7 +169,7 @@ class Robot(Generic[Model]):
         """
         chosen = []
         for name, speed in speeds.items():
-            chosen.append((self.flippers[name], finite(f"speed of flipper {name} [rad/s]", speed)))
+            chosen.append((self._flippers[name], finite(f"speed of flipper {name} [rad/s]", speed)))
         for flipper, speed in chosen:
             flipper.set_speed(speed)
 

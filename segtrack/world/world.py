@@ -295,7 +295,7 @@ class World:
         count = whole_steps(seconds, self.engine.time_step)
         if on_step is not None and not callable(on_step):
             raise InvalidValueError("on_step", "a function", on_step)
-        pacer = self._pacer if truth("real_time", real_time) else None
+        pacer = self._pacer if real_time is not False and truth("real_time", real_time) else None
         if count and self._resettable:
             self._snapshots.hold_start()
         self.real_time_factor = take_steps(self.engine, count, pacer, on_step)

@@ -163,9 +163,9 @@ def test_a_pose_holds_links_travels_and_shoes(engine, vehicle, model):
         pose, tracks = read_pose(robot), list(robot.tracks.values())
         state, look = robot.state, look_of(robot)
         chains = [track.read_chain() for track in tracks if track.has_chain]
-        parents = [track.model.parent_motion() for track in tracks]
+        parents, travels = [t.model.parent_motion() for t in tracks], [t.travel for t in tracks]
     np.testing.assert_allclose(pose.links[0], [*state.position, *state.orientation], atol=1e-12)
-    np.testing.assert_array_equal(pose.travels, [track.travel for track in tracks])
+    np.testing.assert_array_equal(pose.travels, travels)
     for track, parent in zip(look.tracks, parents, strict=True):
         np.testing.assert_allclose(pose.links[track.link, :3], parent.position, atol=1e-12)
     places = [points for chain in chains for points in (chain.positions, chain.wheels)]
