@@ -22,9 +22,11 @@ def main() -> None:
     """Run the program; Ctrl-C while it is imported exits with 130, as one during a command does.
 
     The signals by which systems end programs, and terminals that close, count as Ctrl-C: what was reached is
-    kept, and nothing half-written is left.
+    kept, and nothing half-written is left. A program for which Ctrl-C is ignored, as that
+    of `segtrack ... &` in a script, ends by them as any other does.
     """
-    if hasattr(os, "register_at_fork"):  # Not on Windows, where nothing sends them.
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if hasattr(os, "register_at_fork") and not ignored:  # Not on Windows, where nothing sends them.
         for kind in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(kind) is signal.SIG_DFL:
                 signal.signal(kind, lambda *_: signal.raise_signal(signal.SIGINT))

@@ -7,13 +7,13 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
-from segtrack.errors import SegtrackError, WorkerLostError
+from segtrack.errors import WorkerLostError
 
 Job = TypeVar("Job")
 Done = TypeVar("Done")
@@ -66,15 +66,17 @@ class Workers:
             self._pool = ProcessPoolExecutor(self.count, spawned, initializer=_begin_worker)
         try:
             with interrupts_blocked():
-                futures = {self._pool.submit(_without_error, function, job): i for i, job in enumerate(jobs)}
+                futures = {self._pool.submit(function, job): i for i, job in enumerate(jobs)}
             for future in as_completed(futures):
-                _noted(on_done, futures[future], _value(future))
-            return [_value(future) for future in futures]
-        except BaseException:
+                _noted(on_done, futures[future], future.result())
+            return [future.result() for future in futures]
+        except BaseException as error:
             # A pool waits for what is under way; the rest of a map is not worth minutes.
             for process in set(multiprocessing.active_children()) - self._before:
                 process.terminate()
             self.close()
+            if isinstance(error, BrokenProcessPool):
+                raise WorkerLostError from None
             raise
 
     def close(self) -> None:
@@ -108,24 +110,6 @@ def run_parallel(
 def _noted(on_done: Callable[[int, Done], object], job: int, value: Done) -> Done:
     on_done(job, value)
     return value
-
-
-def _without_error(function: Callable[[Job], Done], job: Job) -> tuple[Done | None, str | None]:
-    """Call it, with a SegtrackError as text: errors that take values do not travel between processes."""
-    try:
-        return function(job), None
-    except SegtrackError as error:
-        return None, str(error)
-
-
-def _value(future: Future[tuple[Done | None, str | None]]) -> Done:
-    try:
-        value, message = future.result()
-    except BrokenProcessPool:
-        raise WorkerLostError from None
-    if message is not None:
-        raise SegtrackError(message)
-    return value  # type: ignore[return-value]
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -178,6 +179,20 @@ def test_ctrl_c_and_its_like_during_imports_are_one_line(
         preexec_fn=heed_interrupts,
     )
     assert (done.returncode, done.stderr) == (130, "segtrack: interrupted\n")
+
+
+def test_a_program_in_the_background_of_a_script_is_ended_by_kill() -> None:
+    """There Ctrl-C is ignored."""
+    script = INTERRUPTED_IMPORT.replace("SIGINT", "SIGTERM")
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(segtrack.__file__).parents[1])},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    assert done.returncode == -signal.SIGTERM
 
 
 def test_unknown_option_is_a_users_mistake(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import time
 from contextlib import nullcontext
@@ -184,6 +185,28 @@ def test_a_job_that_is_left_alone_is_not_run_in_this_process_where_it_ended_anot
                 pool.run(end_process, jobs)
             told = "a worker process was killed, perhaps for want of memory: fewer --jobs need less"
             assert str(lost.value) == told
+
+
+def refuse(job):
+    """Run that a mistake of a user's ends."""
+    raise InvalidValueError("number of the job", "even", job)
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_between_rounds_is_told_and_errors_come_as_they_were_raised():
+    with Workers(2) as pool:
+        with pytest.raises(InvalidValueError, match="^number of the job must be even, got 1$"):
+            pool.run(refuse, [1, 1])
+        first, _ = pool.run(process_id, [1, 2])
+        os.kill(first, signal.SIGKILL)
+        time.sleep(1.0)  # The pool is told of it by a thread.
+        with pytest.raises(WorkerLostError):
+            pool.run(process_id, [1, 2])
+
+
+def process_id(job):
+    """Id of the process that runs it."""
+    return os.getpid()
 
 
 def test_an_error_that_nobody_foresaw_is_a_row(tmp_path, monkeypatch):
