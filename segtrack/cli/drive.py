@@ -159,7 +159,11 @@ def station(
     ] = None,
     keep_days: Annotated[
         float | None,
-        typer.Option(help="Age at which recordings are deleted; never if not given.", show_default=False),
+        typer.Option(
+            help="Age at which recordings are deleted, unless the clock jumped by more than a day since the "
+            "start or a recording is stamped more than a day ahead of it; never if not given.",
+            show_default=False,
+        ),
     ] = None,
     measure: Annotated[
         float | None,

@@ -121,8 +121,9 @@ class Station:
             self.close()
 
     def close(self) -> None:
-        """End the simulation; what its trial came to is kept."""
+        """End the simulation, whose trial's outcome is kept, and the process of reports."""
         self.hub.close()
+        self.hub.reports.close()
         self.hub.library.close()
         self._lock.release()
 

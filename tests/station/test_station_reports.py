@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import signal
 import time
 
+import psutil
 import pytest
 
 pytest.importorskip("jinja2", reason="of an extra")
@@ -72,17 +74,40 @@ def test_a_process_that_dies_is_told_and_started_anew(process):
     assert asyncio.run(ask()) != os.getpid()
 
 
-@pytest.mark.parametrize("before", [0.0, 0.2])
+def test_a_process_that_died_while_nothing_was_asked_is_started_anew(process):
+    async def ask():
+        died = await process.draw(os.getpid)
+        os.kill(died, signal.SIGKILL)
+        while status(died) not in (psutil.STATUS_ZOMBIE, None):
+            await asyncio.sleep(0.01)
+        return died, await process.draw(os.getpid)
+
+    died, after = asyncio.run(ask())
+    assert after != died
+
+
+def status(pid):
+    """State of a process, or None if there is none."""
+    try:
+        return psutil.Process(pid).status()
+    except psutil.NoSuchProcess:
+        return None
+
+
+@pytest.mark.parametrize("before", [0.0, 0.2, 3.0])
 def test_the_end_of_the_station_waits_for_no_report(before):
     process = ReportProcess()
 
     async def ask():
-        asked = asyncio.create_task(process.draw(time.sleep, 300.0))
+        asked = [asyncio.create_task(process.draw(time.sleep, 300.0)) for _ in range(3)]
         await asyncio.sleep(before)  # Its process is started, or asked.
         begun = time.monotonic()
         process.close()
-        with pytest.raises((NotReadyError, asyncio.CancelledError)):
-            await asked
-        return time.monotonic() - begun
+        process.close()
+        asked.append(asyncio.create_task(process.draw(os.getpid)))
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        return time.monotonic() - begun, [str(answer) for answer in answers]
 
-    assert asyncio.run(ask()) < 20.0
+    taken, answers = asyncio.run(ask())
+    assert taken < 20.0
+    assert answers == ["cannot draw the report: the station ends"] * 4

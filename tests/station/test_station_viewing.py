@@ -277,29 +277,67 @@ def test_recordings_are_compressed_and_deleted_by_choice_and_by_age(tmp_path):
     assert left == [f"{names[2]}.mcap", "notes.txt"]
 
 
-@pytest.mark.parametrize(
-    ("ages", "kept", "told"),
-    [
-        ((1.0, 20.0, 40.0, 60.0), (1.0, 20.0), []),
-        ((1.0, 40.0, 50.0), (1.0, 40.0, 50.0), [(40, 39)]),
-        ((1.0, 20.0, 40.0, 90.0), (1.0, 20.0, 90.0), [(90, 50)]),
-        ((401.0, 402.0), (401.0, 402.0), [(401, 401)]),
-        ((-400.0, 1.0, 40.0), (-400.0, 1.0, 40.0), [(-400, 400)]),
-    ],
-    ids=["one after another", "a long pause", "a pause before", "a clock ahead", "a clock that was ahead"],
-)
-def test_what_a_clock_may_have_made_old_is_kept_and_told(tmp_path, caplog, ages, kept, told):
-    library, now = Library(tmp_path), time.time()
+def write_recordings(library, *ages):
+    """Write files that were written to last so many days ago, after which they are named."""
     for age in ages:
         path = library.folder.recordings / f"{age:g}.mcap"
         path.write_bytes(b"recording")
-        os.utime(path, 2 * (now - 86400 * age,))
+        os.utime(path, 2 * (time.time() - 86400 * age,))
+
+
+HELD = "no old recordings are deleted until the next start: "
+
+
+@pytest.mark.parametrize(
+    ("ages", "kept", "told"),
+    [
+        ((1.0, 20.0, 40.0, 60.0), {"1", "20"}, []),
+        ((1.0, 40.0, 90.0), {"1"}, []),
+        ((401.0, 402.0), set(), []),
+        ((-0.9, 40.0), {"-0.9"}, []),
+        (
+            (-400.0, -2.0, 1.0, 40.0),
+            {"-400", "-2", "1", "40"},
+            ["-400 is stamped 400.0 days ahead of the clock"],
+        ),
+    ],
+    ids=["one after another", "pauses", "a long pause", "a bit ahead", "a clock that was ahead"],
+)
+def test_recordings_are_deleted_by_age_unless_one_is_stamped_ahead(tmp_path, caplog, ages, kept, told):
+    library = Library(tmp_path)
+    write_recordings(library, *ages)
     assert library.delete_old(30.0) == len(ages) - len(kept)
-    assert sorted(library.recordings()) == sorted(f"{age:g}" for age in kept)
-    assert caplog.messages == [
-        f"recordings up to {last} are kept: the next one is {gap} days away, or the clock is wrong"
-        for last, gap in told
-    ]
+    assert library.delete_old(30.0) == 0
+    assert set(library.recordings()) == kept
+    assert caplog.messages == [HELD + doubt for doubt in told]
+    library.close()
+
+
+@pytest.mark.parametrize("days", [400.0, 1.1, -400.0])
+def test_a_clock_that_jumps_while_the_station_runs_deletes_nothing_until_the_next_start(
+    tmp_path, caplog, monkeypatch, days
+):
+    library, clock = Library(tmp_path), time.time
+    write_recordings(library, 1.0, 40.0)
+    monkeypatch.setattr(time, "time", lambda: clock() + 86400 * days)
+    assert library.delete_old(30.0) == 0
+    monkeypatch.undo()
+    assert library.delete_old(30.0) == 0
+    library.close()
+    assert caplog.messages == [f"{HELD}the clock jumped by {days:+.1f} days"]
+    again = Library(tmp_path)
+    assert again.delete_old(30.0) == 1
+    again.close()
+
+
+@pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="elsewhere no clock goes on for certain")
+def test_a_machine_that_slept_for_days_deletes_by_age(tmp_path, caplog, monkeypatch):
+    library, clock, boot = Library(tmp_path), time.time, time.clock_gettime
+    write_recordings(library, 1.0, 40.0)
+    monkeypatch.setattr(time, "time", lambda: clock() + 86400 * 3)
+    monkeypatch.setattr(time, "clock_gettime", lambda which: boot(which) + 86400 * 3)
+    assert library.delete_old(30.0) == 1
+    assert not caplog.messages
     library.close()
 
 

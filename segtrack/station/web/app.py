@@ -29,7 +29,6 @@ from segtrack.station.web.client import (
 )
 from segtrack.station.web.guard import Guard
 from segtrack.station.web.hub import Hub
-from segtrack.station.web.report_process import ReportProcess
 from segtrack.station.web.reports import class_routes, report_routes
 
 _POLICY_VIOLATION, _TRY_LATER = 1008, 1013
@@ -190,7 +189,6 @@ def create_app(
         token: Secret that a client must show; None for no secret.
         keep_days: Age from which on recordings are deleted [d]; None keeps all.
     """
-    process = ReportProcess()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -200,7 +198,7 @@ def create_app(
         yield
         for task in tasks:
             task.cancel()
-        process.close()
+        hub.reports.close()
 
     app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     sockets = Sockets(hub)
@@ -209,8 +207,8 @@ def create_app(
     async def socket(websocket: WebSocket) -> None:
         await sockets.serve(websocket)
 
-    app.include_router(report_routes(hub.library, process))
-    app.include_router(class_routes(hub, process))
+    app.include_router(report_routes(hub.library, hub.reports))
+    app.include_router(class_routes(hub, hub.reports))
 
     @ui.page("/", reconnect_timeout=PAGE_KEPT)
     def page() -> None:

@@ -58,6 +58,8 @@ class Library:
         self.records = self.folder.records
         self._compacting = ThreadPoolExecutor(1, "segtrack-compress")
         self._written: str | None = None
+        self._clock_ahead = time.time() - _time_since_boot()
+        self._clock_doubted = False
         for part in (self.folder.recordings, self.records.folder):
             check_writable(part)
             part.mkdir(parents=True, exist_ok=True)
@@ -127,29 +129,38 @@ class Library:
     def delete_old(self, days: float) -> int:
         """Delete recordings that were written to last more than so many days ago; returns their number.
 
-        What lies more than so many days from the next newer one, or the newest from now, is kept with all
-        before it, as the log says: the clock may be wrong.
+        Once the clock jumped by more than a day, or a recording is stamped more than a day ahead of it,
+        nothing is deleted until the next start, as the log says.
         """
-        stamps, deleted = {}, 0
-        after = now = time.time()
+        now, stamps, deleted = time.time(), {}, 0
         for path in self._files():
             with suppress(OSError):
                 stamps[path] = now if path.stem == self._written else path.stat().st_mtime
-        for path, stamp in sorted(stamps.items(), key=lambda each: -each[1]):
-            if abs(after - stamp) > days * _DAY:
-                _LOG.warning(
-                    "recordings up to %s are kept: the next one is %.0f days away, or the clock is wrong",
-                    ascii(path.stem)[1:-1],
-                    abs(after - stamp) / _DAY,
-                )
-                break
-            after = stamp
-            if now - stamp > days * _DAY:
+        doubted = self._doubt_clock(now, stamps)
+        for path, stamp in stamps.items():
+            if not doubted and now - stamp > days * _DAY:
                 with suppress(OSError):
                     path.unlink()
                     deleted += 1
         self.refresh()
         return deleted
+
+    def _doubt_clock(self, now: float, stamps: dict[Path, float]) -> bool:
+        """Return whether the clock was seen to be wrong since the start, which is told once."""
+        if self._clock_doubted:
+            return True
+        jump = now - _time_since_boot() - self._clock_ahead
+        newest = max(stamps, key=stamps.__getitem__, default=None)
+        if abs(jump) > _DAY:
+            doubt = f"the clock jumped by {jump / _DAY:+.1f} days"
+        elif newest is not None and stamps[newest] - now > _DAY:
+            ahead = (stamps[newest] - now) / _DAY
+            doubt = f"{ascii(newest.stem)[1:-1]} is stamped {ahead:.1f} days ahead of the clock"
+        else:
+            return False
+        _LOG.warning("no old recordings are deleted until the next start: %s", doubt)
+        self._clock_doubted = True
+        return True
 
     def close(self) -> None:
         """Wait for the recording that is being compressed; the next ones stay as they are."""
@@ -181,6 +192,13 @@ class Library:
         """Return the link of an operator's report, which is lasting, or of a list of all."""
         known = operator is not None and operator in self.records
         return f"{REPORTS}/{quote(operator or '', safe='')}" if known else REPORTS
+
+
+def _time_since_boot() -> float:
+    """Return a time that nobody sets and that goes on while the machine sleeps, where there is one [s]."""
+    if hasattr(time, "CLOCK_BOOTTIME"):  # Linux, whose monotonic clock stands meanwhile.
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
 
 
 def _compact(path: Path) -> None:

@@ -23,6 +23,7 @@ from segtrack.station.web.catalogue import Catalogue, Library
 from segtrack.station.web.classroom import Classroom
 from segtrack.station.web.client import Client
 from segtrack.station.web.crew import Crew
+from segtrack.station.web.report_process import ReportProcess
 from segtrack.station.web.run import Simulation, StationRun
 from segtrack.station.web.seats import Seats
 from segtrack.station.web.status import StationStatus
@@ -44,6 +45,7 @@ class Hub:
         library: Recordings and records.
         viewing: Replay and ghost.
         classroom: Exercises, and who has passed them.
+        reports: Process that draws reports.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Hub:
         self.run = StationRun(simulation, catalogue)
         self.library, self.viewing = library, Viewing(library)
         self.trials = Trials(self.run, library)
+        self.reports = ReportProcess()
         self._options = catalogue.options
         self._frame = -1
         self._message = library.recover()

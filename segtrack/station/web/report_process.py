@@ -56,8 +56,11 @@ class ReportProcess:
 
         Raises:
             SegtrackError: What the function raises.
-            NotReadyError: Too many reports are waited for, it takes too long, or the process died.
+            NotReadyError: Too many reports are waited for, it takes too long, the process died, or it was
+                closed.
         """
+        if self._closed:
+            raise _station_ends()
         if self._asked >= MAX_REPORTS:
             raise NotReadyError(_DRAW, f"{MAX_REPORTS} others are waited for")
         self._asked += 1
@@ -68,22 +71,26 @@ class ReportProcess:
             self._asked -= 1
 
     def close(self) -> None:
-        """End the process; reports that are waited for are not ready."""
-        self._asking.shutdown(wait=False, cancel_futures=True)
+        """End the process; reports that are waited for are not ready. Closing again does nothing."""
         self._closed = True  # A process that is being started is not known here yet.
-        if self._process is not None:
-            self._process.kill()
+        process = self._process  # The thread that asks may end it meanwhile.
+        if process is not None:
+            process.kill()
         self._asking.shutdown()
 
     def _ask(self, report: Callable[..., str], arguments: tuple[object, ...], until: float) -> str:
+        if self._closed:
+            raise _station_ends()
         late = NotReadyError(_DRAW, f"it takes more than {REPORT_WITHIN:g} s")
         if time.monotonic() >= until:
             raise late
+        if self._process is not None and not self._process.is_alive():  # It died while nothing was asked.
+            self._end()
         if self._process is None:
             self._start()
         if self._closed:
             self._end()
-            raise NotReadyError(_DRAW, "the station ends")
+            raise _station_ends()
         with suppress(EOFError, OSError):
             self._pipe.send((report, arguments))
             if self._pipe.poll(max(until - time.monotonic(), 0.0)):
@@ -94,7 +101,7 @@ class ReportProcess:
             self._end()
             raise late
         self._end()
-        raise NotReadyError(_DRAW, "its process died")
+        raise _station_ends() if self._closed else NotReadyError(_DRAW, "its process died")
 
     def _start(self) -> None:
         self._pipe, theirs = self._context.Pipe()
@@ -112,6 +119,10 @@ class ReportProcess:
         self._process.join()
         self._process = None
         self._pipe.close()
+
+
+def _station_ends() -> NotReadyError:
+    return NotReadyError(_DRAW, "the station ends")
 
 
 def _draw_reports(pipe: Connection) -> None:
