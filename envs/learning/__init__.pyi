@@ -10,9 +10,11 @@ from .evaluation import EvaluationInterrupted as EvaluationInterrupted
 from .evaluation import evaluate as evaluate
 from .evaluation_setup import EvaluationSetup as EvaluationSetup
 from .evaluation_setup import benchmark_setup as benchmark_setup
+from .network import Network as Network
 from .policies import make_policy as make_policy
 from .results import Evaluation as Evaluation
 from .results import LevelResult as LevelResult
+from .sb3 import Robots as Robots
 from .training import CHECKPOINT as CHECKPOINT
 from .training import COLUMNS as COLUMNS
 from .training import LearningCurve as LearningCurve

@@ -5,4 +5,5 @@ from .client import configure as configure
 from .engine import BulletEngine as BulletEngine
 from .loader import track_builder as track_builder
 from .loader import vehicle_urdf as vehicle_urdf
+from .model import TrackBuilder as TrackBuilder
 from .vehicle import BulletVehicle as BulletVehicle

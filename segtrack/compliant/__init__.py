@@ -11,9 +11,10 @@ ground in Okada et al. 2020); soil remembers where it was pressed, so that needs
 
 `section` says what of a section meets the ground, `belt` lays a vehicle's belts out for kernels,
 `candidates` finds which sections can touch, `memory` has what these remember, `belt_contact` what the ground
-does to them and `edge_contact` what its edges do, `reading` has the load, slip and sinkage of each contact.
-Where another engine moves the vehicle, `beside` has the belts' sub-steps, `beside_equations` what they
-solve, and `vehicle_belts` what that engine holds of them.
+does to them and `edge_contact` what its edges do. Where another engine moves the vehicle, `beside` has the
+belts' sub-steps, `beside_equations` what they solve, with `carrying_joints` among its unknowns, and
+`vehicle_belts` what that engine holds of them. `vehicle_belts` also has the load, slip and sinkage of each
+contact, in any engine.
 """
 
 import lazy_loader

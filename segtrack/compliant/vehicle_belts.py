@@ -92,7 +92,7 @@ class GrouserReading:
         """Read a belt's rows of a contact report.
 
         Args:
-            rows: Rows of the belt (n, `belt_contact.REPORT`).
+            rows: Rows of the belt (n, `edge_contact.REPORT`).
             belt: The belt.
             first: Index of the belt's first section.
         """

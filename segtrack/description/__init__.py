@@ -2,7 +2,7 @@
 
 | module | content |
 |---|---|
-| `vehicle`, `body`, `track`, `grousers`, `calibration` | keys of a vehicle file |
+| `vehicle`, `body`, `track`, `grousers`, `drive`, `calibration` | keys of a vehicle file |
 | `joints/` | joints of a body's URDF that move |
 | `chain/` | link chains: keys, and the design that follows |
 | `base` | the base of these classes |

@@ -35,8 +35,8 @@ class EventSetup(RunSetup):
         obstacle: Obstacle.
         speed: Belt speed, clipped to what the drives can do [m/s]; the event's own if not given.
         friction: On every track instead of the vehicle file's; terrain has 1, and they are multiplied.
-        flippers: Angle of all front flippers [rad]; `climb_result.FRONT_FLIPPERS_DEG` if not given.
-        rear_flippers: Angle of all rear flippers [rad]; `climb_result.REAR_FLIPPERS_DEG` if not given.
+        flippers: Angle of all front flippers [rad]; `experiments.FRONT_FLIPPERS_DEG` if not given.
+        rear_flippers: Angle of all rear flippers [rad]; `experiments.REAR_FLIPPERS_DEG` if not given.
         driver_position: Driver's place in the body frame (3,) [m]; the vehicle file's if not given.
         track_model: Name of the track model; the engine's default if not given.
         engine: Name of the engine; one that runs the track model if not given.

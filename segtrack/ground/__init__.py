@@ -3,10 +3,19 @@
 Kernels (numba) of plain scalars and tuples that allocate nothing; no engine, no file format. Whoever
 moves a body finds candidates (`broadphase`), then gives the place and the velocity of each of its
 points, and each near edge, to `point_contact`, and applies the forces.
-`pack` lays terrain out, `point_contact` says how deep a point is in it, `contact_laws` what rigid
-ground and soil do to it, `broadphase` what a contact remembers, `tread` what of a shoe meets the ground,
-`parent_frames` the links that carry belts, as parts of one rigid vehicle. `relief` lays out the heights
-of terrain, and `height_scan` samples them.
+
+| module | content |
+|---|---|
+| `pack`, `seams` | terrain laid out for kernels, and which of its edges and faces lie inside it |
+| `height_scan` | heights of terrain, laid out and sampled |
+| `broadphase` | candidates near a part, and what contacts remember |
+| `tread` | what of a shoe meets the ground |
+| `point_contact`, `contact_laws` | depth of points and edges in the ground; what rigid ground and soil do |
+| `implicit_contact`, `implicit_laws` | contact that is linearly implicit in a step's velocities |
+| `equations`, `contact_loads` | velocity changes in a step; what contacts add to loads and masses |
+| `active_contacts` | contacts that act in a step, cut where friction and adhesion end |
+| `parent_frames` | links that carry belts, as parts of one rigid vehicle |
+| `outside` | wrench on a vehicle of all that its belts do not know |
 """
 
 import lazy_loader

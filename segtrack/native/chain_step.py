@@ -7,7 +7,7 @@ what is near, and each drive for what it aims at; in a sub-step, in order:
    (`chain.track_step.load_track`);
 2. forces of the ground on the hull (`hull`), and the user's push;
 3. equations of root and joints (`dynamics.gather_equations`), their velocity changes, servos, stops and
-   contacts of the hull included (`contact_solution`), and places with the new velocities (`kinematics`);
+   contacts of the hull included (`solve`), and places with the new velocities (`kinematics`);
 4. speeds of sliding idlers with the links', and places of shoes and wheels with theirs
    (`chain.track_step.drift_track`).
 

@@ -9,7 +9,7 @@ A step of a vehicle, in order, each stage with its module:
 5. contacts as they are expected to be cut at the step's end (`ground.active_contacts`), what they add to the
    masses for being taken implicitly (`ground.contact_loads`), equations of root, joints and belts
    (`dynamics.gather_equations`), and their velocity changes, limits of servos and drives and stops included
-   (`solve.solve_velocities`); again where contacts were beyond their limits (`contact_solution`);
+   (`solve.solve_velocities`); again where contacts were beyond their limits (`solve`);
 6. new velocities, then new places with these (`kinematics.move`).
 """
 

@@ -20,5 +20,6 @@ from .setup import Command as Command
 from .setup import DriveSetup as DriveSetup
 from .setup import version_of as version_of
 from .setup import versions as versions
+from .storage import compact as compact
 from .storage import compact_gently as compact_gently
 from .storage import is_uncompressed as is_uncompressed

@@ -26,7 +26,7 @@ _ODOMETRY_TICKS = 10
 
 
 class Recorder:
-    """Writer of a recording, in the form that the README of this folder describes.
+    """Writer of a recording, in the form that docs/topics/recording.md describes.
 
     Each tick is in the file, as far as the operating system is concerned, before the next one is simulated:
     a process that is killed loses the tick that it was writing.

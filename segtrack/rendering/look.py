@@ -190,7 +190,7 @@ class VehicleLook:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The look as JSON can hold it; see the README."""
+        """The look as JSON can hold it; see docs/topics/rendering.md."""
         return {
             "name": self.name,
             "links": list(self.links),

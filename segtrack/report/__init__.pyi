@@ -17,6 +17,7 @@ from .learning import benchmark_table as benchmark_table
 from .learning import draw_benchmark as draw_benchmark
 from .learning import draw_curve as draw_curve
 from .learning import training_table as training_table
+from .load_figure import draw_instants as draw_instants
 from .load_figure import draw_loads as draw_loads
 from .outcome import Outcome as Outcome
 from .side_view import SEGMENT_COLOURS as SEGMENT_COLOURS

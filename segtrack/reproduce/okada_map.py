@@ -44,7 +44,7 @@ GRIDS = {
     "full": MapGrid((0.0, 4.0, 5.0, 6.0, 8.0, 12.0), (-0.07, -0.05, -0.03, -0.01), (None, 5e4, 2e4)),
     "small": MapGrid((5.0,), (-0.05, 0.0), (None,)),
 }
-"""Maps by name: `full` for the README, `small` to see that it works."""
+"""Maps by name: `full` for docs/topics/experiments.md, `small` to see that it works."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@
 | `observer` | whether a vehicle touches a wall, and where it is |
 | `situation` | what a trial is told, what it tells, and its pace |
 | `settings` | what a score depends on, with sources; reliability and confidence |
+| `splits` | when each gate was passed, since its repetition began |
 | `result` | what came of a trial: rate, conditions, comparison |
 | `records` | results in a folder, a file an operator |
 | `syllabus` | exercises in their order, who has passed them, and what conditions of seeing there are |

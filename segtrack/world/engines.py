@@ -86,7 +86,7 @@ def attach(
     The program calls `robot.before_step()` before each `stepSimulation()`; one that never does gets
     `NotReadyError` from the robot's next command or state. `robot.save()` and `robot.restore(...)` are called
     beside PyBullet's `saveState` and `restoreState`, which leave belts at the later moment. Solver settings
-    that the numbers in the README hold for are set by `segtrack.configure(client)`.
+    that the numbers in docs/topics/pybullet.md hold for are set by `segtrack.configure(client)`.
 
     The logger `segtrack` warns of shapes of the vehicle's body that would carry it beside its belts.
 

@@ -12,7 +12,7 @@ The joints are carried by sliders across the track, which motors lock. Bullet so
 multibody's contact in two rows along the world's axes and scales each by the mass that it finds along it.
 Along the track a row finds the link alone, across it without a slider the whole vehicle: a PackBot turned by
 40 to 60 deg, depending on where it headed, in place of 58. With the sliders, and masses laid out for them
-(`segment_masses`), a row finds one mass in any direction. Contacts that give way by `REST_DEPTH` share the
+(`lay_out_masses`), a row finds one mass in any direction. Contacts that give way by `REST_DEPTH` share the
 load among grousers, as friction that turns a vehicle needs it; from a tenth of the default stiffness to five
 times of it vehicles turn alike.
 """

@@ -5,10 +5,13 @@ from .agreement import Rate as Rate
 from .agreement import robot_limit as robot_limit
 from .agreement import simulated_limit as simulated_limit
 from .run import ClimbsInterrupted as ClimbsInterrupted
+from .run import Plan as Plan
 from .run import plan_climbs as plan_climbs
 from .run import run_climbs as run_climbs
 from .simulation import ClimbsResult as ClimbsResult
 from .simulation import Condition as Condition
+from .simulation import LimitResult as LimitResult
+from .simulation import TrialResult as TrialResult
 from .table import CLIMB_INPUTS as CLIMB_INPUTS
 from .table import ClimbTable as ClimbTable
 from .table import ClimbTrial as ClimbTrial

@@ -5,10 +5,13 @@ from .beside import Variants as Variants
 from .beside import compare_motions as compare_motions
 from .comparison import AreaRow as AreaRow
 from .comparison import Comparison as Comparison
+from .comparison import CurrentFit as CurrentFit
 from .comparison import ErrorRow as ErrorRow
 from .comparison import Run as Run
 from .comparison import RunComparison as RunComparison
+from .comparison import SplitRow as SplitRow
 from .comparison import area_rows as area_rows
+from .errors import ALIGNMENTS as ALIGNMENTS
 from .errors import Alignment as Alignment
 from .errors import check_alignment as check_alignment
 from .phases import CLIMB_PHASES as CLIMB_PHASES

@@ -1,6 +1,6 @@
 """Parameters of a vehicle fitted to logs, with what is known of their uncertainty.
 
-The stages of a fit, which `fit.py` runs:
+The stages of a fit, which `fitting.py` runs:
 
 | stage | what | where |
 |---|---|---|

@@ -1,4 +1,5 @@
 from .advice import advice_of as advice_of
+from .cases import Case as Case
 from .cases import LogFiles as LogFiles
 from .cases import MotionCase as MotionCase
 from .cases import Rows as Rows

@@ -234,7 +234,8 @@ def propose(log: Log) -> str:
         lines += [f"{indent}  {key}:  # TODO: {what}" for key, what in entry.todo.items()]
     if not entries:
         lines.append(
-            "  # TODO: nothing in this log is known by its name or type; see the README for examples"
+            "  # TODO: nothing in this log is known by its name or type; see docs/topics/logs-mapping.md"
+            " for examples"
         )
     used = {name for entry in entries.values() for name in entry.channels}
     rest = [name for name in log.channels if name not in used and not is_time(name)]

@@ -5,7 +5,7 @@
 | evidence | motions averaged over windows | `evidence` |
 | checks | `Observation`s of belts, attitude, places, signals | `belts`, `attitude`, `place`, `samples` |
 | remedies | mapping lines that would explain a contradiction, each tried on the log | `remedies` |
-| findings | what contradicts something, with a remedy, or the reason that the mapping gives | `check` |
+| findings | what contradicts something, with a remedy or the mapping's reason | `check`, `finding` |
 """
 
 import lazy_loader

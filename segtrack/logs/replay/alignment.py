@@ -211,7 +211,7 @@ BEFORE = 0.5
 """Least time before a change in which the traces' lines are found [s]."""
 MODEL = 0.005
 """Standard deviation of where a vehicle is at the time that is found, without any noise: from what is seen of
-climbs whose touch is known, see README.md [m]."""
+climbs whose touch is known, see docs/topics/logs-replay.md [m]."""
 _CHANGES = 50
 """Times at which a change is tried, and again between the neighbours of the best."""
 _LEAST = 6

@@ -1,4 +1,5 @@
 from .client import BUTTONS as BUTTONS
+from .client import MAX_MESSAGE as MAX_MESSAGE
 from .client import ClientMessage as ClientMessage
 from .client import Configure as Configure
 from .client import ControlsMessage as ControlsMessage
