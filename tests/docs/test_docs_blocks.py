@@ -100,7 +100,7 @@ def test_python_blocks_compile(page: Path) -> None:
             compile(block.text, f"{page}:{block.line}", "exec")
 
 
-NAME = re.compile(r"`((?:segtrack|terrain)\.[A-Za-z_.]*\w)")
+NAME = re.compile(r"`(?!terrain\.py`)((?:segtrack|terrain)\.[A-Za-z_.]*\w)")
 FILE = re.compile(r"`((?:[\w-]+/)*\w+\.py)`(?! in github)")
 
 
