@@ -77,6 +77,7 @@ def _simulate(engine: Any, track_model: Any) -> None:
     shoes = find_track_model(track_model).contacts == "shoes"
     with segtrack.World(engine=engine) as world:
         world.add_terrain(segtrack.terrain.Plane())
+        world.add_terrain(segtrack.terrain.Step(height=0.1, distance=5.0))  # Solids that meet have seams.
         robot = world.add_vehicle("packbot", track_model=track_model)
         world.settle(max_time=0.01)
         for track in robot.tracks.values():
