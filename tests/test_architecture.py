@@ -31,12 +31,15 @@ EXTRAS = {
     "segtrack.station.measure": "websockets",
     "segtrack.station.serve": "uvicorn",
     "segtrack.station.web.app": "nicegui",
+    "segtrack.station.web.catalogue": "zstandard",
     "segtrack.station.web.connections": "uvicorn",
     "segtrack.station.web.guard": "starlette",
     "segtrack.station.web.hub": "mcap",
     "segtrack.station.web.playback": "mcap",
     "segtrack.station.web.reports": "mcap",
+    "segtrack.station.web.run": "zstandard",
     "segtrack.station.web.status": "mcap",
+    "segtrack.station.web.trials": "zstandard",
     "segtrack.station.web.viewing": "mcap",
     "segtrack.logs.reading.bag": "rosbags",
     "segtrack.logs.reading.bag_content": "rosbags",
@@ -139,4 +142,4 @@ def test_all_names_that_a_module_offers_resolve(name):
         try:
             getattr(module, offered)  # Doors import what they offer when it is asked for.
         except ModuleNotFoundError as error:
-            assert error.name.split(".")[0] in EXTRAS.values(), (name, offered)
+            assert error.name.split(".")[0] in {*EXTRAS.values(), "fastapi"}, (name, offered)

@@ -530,9 +530,14 @@ EXTRAS = {
 
 def refused(call: list[str]) -> str:
     """What a call that a user got wrong says; it leaves the folder as it is."""
-    is_bag = call[0] == "log" and call[-1] == "folder"
-    named = EXTRAS.get(" ".join(call[:2])) or EXTRAS.get(call[0])
-    if (package := "rosbags" if is_bag else named) is not None:
+    needed = {EXTRAS.get(" ".join(call[:2])), EXTRAS.get(call[0])}
+    if call[0] == "log" and call[-1] == "folder":
+        needed.add("rosbags")
+    if call == ["replay", "./pipe"]:
+        needed.add("mcap")
+    if call[0] == "study" and {"--resume", "--row"} & {*call}:
+        needed.add("pyarrow")
+    for package in needed - {None}:
         pytest.importorskip(package, reason="of an extra")
     before = sorted(Path().rglob("*"))
     done = CliRunner().invoke(app, call)
