@@ -33,6 +33,9 @@ times as deep as all of them, by 0.45 mm at this speed with what `segments.REST_
 """
 
 
+_UP = np.array([0.0, 0.0, 1.0])
+
+
 class Approach(NamedTuple):
     """Demands of ground of triangles within reach on a step.
 
@@ -85,7 +88,7 @@ class SurfaceWatch:
         """
         velocity, spin = pybullet.getBaseVelocity(self._body, physicsClientId=self._client)
         speed = math.hypot(*velocity) + math.hypot(*spin) * self._radius
-        falls = math.hypot(*spin[:2]) * self._radius - velocity[2] > _FALL
+        falls = self._approach(np.array(velocity), np.array(spin), _UP) > _FALL
         way = speed * step
         if not (self._most < way or falls) or not way < math.inf:
             return _FAR
@@ -95,7 +98,26 @@ class SurfaceWatch:
         )
         others = {body for body, _ in near or ()} - self._own
         found = any(known[body] if body in known else self._is_surface(body) for body in others)
-        return Approach(self._most / speed, falls) if found else _FAR
+        if not found:
+            return _FAR
+        falls = falls and self._approach(np.array(velocity), np.array(spin), self._normal()) > _FALL
+        return Approach(self._most / speed, falls)
+
+    def _approach(self, velocity: np.ndarray, spin: np.ndarray, normal: np.ndarray) -> float:
+        """Largest speed at which a part of the vehicle comes to ground of a normal [m/s]."""
+        tilting = spin - (spin @ normal) * normal
+        return float(np.linalg.norm(tilting)) * self._radius - float(velocity @ normal)
+
+    def _normal(self) -> np.ndarray:
+        """Normal of the ground that bears the vehicle (3,), in the world; upwards where none does.
+
+        Along it a vehicle that drives downhill does not fall.
+        """
+        contacts = pybullet.getContactPoints(bodyA=self._body, physicsClientId=self._client)
+        pushes = [(force, normal) for _, _, _, _, _, _, _, normal, _, force, *_ in contacts]
+        borne = sum((force * np.array(normal) for force, normal in pushes), np.zeros(3))
+        size = float(np.linalg.norm(borne))
+        return borne / size if size > 0 else _UP
 
     def warn(self, longest: float, step: float) -> None:
         """Warn, once an approach, of a step [s] that is longer than the longest that does [s]."""

@@ -13,6 +13,7 @@ from quick import some_of
 
 import segtrack
 from segtrack import terrain
+from segtrack.geometry import Box
 
 FLIPPERS = list(segtrack.load_vehicle("quince").flippers)
 SPACING = 0.2
@@ -110,6 +111,31 @@ def test_a_fall_in_parts_is_repeated_after_a_restore_to_the_bit(tmp_path: Path) 
             ends.append((robot.state.position, [track.energy for track in robot.tracks.values()]))
             world.restore(snapshot)
         assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("time_step", some_of([0.001, 0.002, 0.005], 0.002))
+@pytest.mark.parametrize("vehicle", some_of(["packbot", "maxxii"], "maxxii"))
+def test_a_vehicle_that_turns_downhill_turns_as_on_a_solid_slope(vehicle: str, time_step: float) -> None:
+    """It comes down by 0.27 m/s, and does not fall: its contacts give way as they do on a box."""
+    tilt, points = math.radians(20.0), 161
+    across = (np.arange(points) - (points - 1) / 2) * 0.1
+    field = terrain.Heightfield(heights=np.tile(-math.tan(tilt) * across[:, None], (1, points)), spacing=0.1)
+    half = (0.0, math.sin(tilt / 2), 0.0, math.cos(tilt / 2))
+    inwards = (-0.5 * math.sin(tilt), 0.0, -0.5 * math.cos(tilt))
+    slab = terrain.StaticBody(parts=(Box((18.0, 16.0, 1.0), inwards, half),), name="slab")
+    turned = []
+    for ground in (slab, field):
+        with segtrack.World(engine="pybullet", time_step=time_step) as world:
+            world.add_terrain(ground)
+            robot = world.add_vehicle(vehicle, track_model="segments")
+            world.place_on_terrain(robot, -6.0, 0.0)
+            world.run(1.0)
+            robot.set_belt_speed(0.65, 0.95)
+            world.run(0.3)
+            began = robot.state.yaw
+            world.run(1.5)
+            turned.append(robot.state.yaw - began)
+    assert turned[1] == pytest.approx(turned[0], rel=0.05)
 
 
 @pytest.mark.parametrize("mine", [True, False], ids=["World", "own loop"])
