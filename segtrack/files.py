@@ -219,7 +219,7 @@ def save_figure(figure: Figure, target: Path | io.StringIO, **options: Any) -> N
         if text.get_text() and not text.get_text().startswith(_LOGARITHMIC):
             text.set_parse_math(False)
     with rc_context({"text.usetex": False}), catch_warnings():
-        filterwarnings("ignore", "Glyph .* missing from font")
+        filterwarnings("ignore", "Glyph .* missing from")
         figure.savefig(target, **options)
 
 

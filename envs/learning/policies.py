@@ -101,21 +101,24 @@ class ScriptedPolicy(Policy):
 
     def act(self, observation: Any) -> NDArray[np.float32]:
         """Steer, and move the flippers to the angles that the scan and the pitch ask for."""
-        sensors = self._sensors
-        heading = sensors.part(observation, "path_error")[..., 1]
-        aside = sensors.part(observation, "next_point")[..., 1]
+        heading = self._part(observation, "path_error")[..., 1]
+        aside = self._part(observation, "next_point")[..., 1]
         turn = np.clip(0.8 * heading + 1.5 * aside, -0.6, 0.6)
         entries = [1.0 - turn - abs(turn), 1.0 + turn - abs(turn)]
         if self._names:
-            scan = sensors.part(observation, "height_scan")
+            scan = self._part(observation, "height_scan")
             ground = scan.reshape(*scan.shape[:-1], *self._shape).mean(axis=-1)
-            targets = self._targets(ground, sensors.part(observation, "attitude")[..., 1])
-            angles = sensors.part(observation, "flipper_angle")
+            targets = self._targets(ground, self._part(observation, "attitude")[..., 1])
+            angles = self._part(observation, "flipper_angle")
             for name in self._names:
                 end = self._ends[name]
                 own = angles[..., self._of_end[end]].mean(axis=-1)
                 entries.append(4.0 * (targets[end] - own) / self._fastest)
         return np.clip(np.stack(entries, axis=-1), -1.0, 1.0).astype(np.float32)
+
+    def _part(self, observation: Any, name: str) -> NDArray[np.float64]:
+        """Part of an observation in double precision: NumPy 1 reckons with one float32 as with a double."""
+        return self._sensors.part(observation, name).astype(float)
 
     def _targets(self, ground: NDArray[Any], pitch: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
         """Angles of front and rear flippers (...) [rad].

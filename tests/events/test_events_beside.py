@@ -14,7 +14,7 @@ from segtrack.report.load_figure import draw_instants
 BRIEF = Assumptions(step_rest=0.2, stall_time=1.0, past=0.2)
 
 
-def setup(height, track_model="compliant", speed=0.4):
+def event_setup(height, track_model="compliant", speed=0.4):
     return EventSetup(
         "packbot",
         StepObstacle(height),
@@ -27,13 +27,13 @@ def setup(height, track_model="compliant", speed=0.4):
 
 
 def test_two_events_are_seen_at_the_largest_pitch_of_the_first():
-    first, second = run_beside(setup(0.08), setup(0.04))
+    first, second = run_beside(event_setup(0.08), event_setup(0.04))
     pitch = first.result.motion["pitch"]
     assert first.result.passed and pitch[first.sample] == first.result.max_pitch > 0.1
     assert second.time == first.time == first.result.motion.times[first.sample]
     assert second.result.motion.times[second.sample] == pytest.approx(first.time, abs=0.01)
     assert first.chains is None and second.chains is None
-    again = run_event(setup(0.04))
+    again = run_event(event_setup(0.04))
     assert np.array_equal(again.ridden.acceleration, second.result.ridden.acceleration)
     figure = draw_instants([first, second], ["a", "b"], columns=2)
     assert [axes.get_title("left") for axes in figure.axes] == ["a", "b"]  # No colour bars.
@@ -42,7 +42,7 @@ def test_two_events_are_seen_at_the_largest_pitch_of_the_first():
 
 
 def test_an_event_that_ended_before_is_seen_at_its_end():
-    first, second = run_beside(setup(0.08, speed=0.2), setup(0.01, speed=1.0))
+    first, second = run_beside(event_setup(0.08, speed=0.2), event_setup(0.01, speed=1.0))
     assert second.result.duration < first.time
     assert second.time == second.result.motion.times[-1]
 
@@ -55,7 +55,7 @@ def test_chains_are_kept_where_the_vehicle_pitches_is_shaken_and_ends(tmp_path):
     def watch(now):
         seen[now.world.time] = {name: track.read_chain() for name, track in now.robot.tracks.items()}
 
-    result = run_event(setup(0.3, "chain"), observer=watch)
+    result = run_event(event_setup(0.3, "chain"), observer=watch)
     times = {name: float(chains.time[0]) for name, chains in result.chains.items()}
     assert not result.passed and list(times) == ["largest pitch", "largest acceleration", "end"]
     assert times["largest pitch"] == result.pitched_time and times["end"] == result.duration
@@ -72,7 +72,7 @@ def test_chains_are_kept_where_the_vehicle_pitches_is_shaken_and_ends(tmp_path):
     greatest = np.linalg.norm(right.wheel_forces[:, [0, 2]], axis=1).max()
     words = {text.get_text() for axes in figure.axes for text in axes.texts}
     assert f"{greatest:.3g}" in words
-    first, second = run_beside(setup(0.3, "chain"), setup(0.04, "chain"))
+    first, second = run_beside(event_setup(0.3, "chain"), event_setup(0.04, "chain"))
     assert second.chains.time[0] == pytest.approx(first.time, abs=0.01)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 from scipy.optimize import brentq
 
 import segtrack
@@ -75,7 +76,7 @@ def test_soil_gives_back_what_its_unloading_says(ratio):
     down = np.linspace(1e-6, 0.01, 2001)
     pressed = [soil_pressure(soil.constants, 0.1, z, z, 1e12)[0] for z in down]
     lifted = [soil_pressure(soil.constants, 0.1, z, 0.01, 1e12)[0] for z in down]
-    lost = 1 - np.trapezoid(lifted, down) / np.trapezoid(pressed, down)
+    lost = 1 - trapezoid(lifted, down) / trapezoid(pressed, down)
     assert lost == pytest.approx(1 - 1 / ratio, abs=1e-3)
 
 

@@ -147,7 +147,8 @@ def parse_rows(text: str, file: str) -> ClimbTable:
 
 
 def _rows(text: str) -> list[_TrialRow]:
-    written = text.removeprefix("\ufeff").splitlines()
+    # Csv refuses a NUL up to Python 3.10.
+    written = text.removeprefix("\ufeff").replace("\0", "\N{REPLACEMENT CHARACTER}").splitlines()
     lines = [(i, line) for i, line in enumerate(written, 1) if line.strip() and not line.startswith("#")]
     if not lines:
         return []

@@ -141,6 +141,7 @@ def is_comment(line: str) -> bool:
 def split(line: str, delimiter: str | None) -> list[str]:
     """Split a line into cells."""
     if delimiter is not None:
+        line = line.replace("\0", "\N{REPLACEMENT CHARACTER}")  # Which csv refuses up to Python 3.10.
         return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
     cells: list[str] = []
     for part in line.split():
