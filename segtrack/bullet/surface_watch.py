@@ -88,7 +88,7 @@ class SurfaceWatch:
         """
         velocity, spin = pybullet.getBaseVelocity(self._body, physicsClientId=self._client)
         speed = math.hypot(*velocity) + math.hypot(*spin) * self._radius
-        falls = self._approach(np.array(velocity), np.array(spin), _UP) > _FALL
+        falls = math.hypot(*spin[:2]) * self._radius - velocity[2] > _FALL
         way = speed * step
         if not (self._most < way or falls) or not way < math.inf:
             return _FAR
@@ -100,19 +100,14 @@ class SurfaceWatch:
         found = any(known[body] if body in known else self._is_surface(body) for body in others)
         if not found:
             return _FAR
-        falls = falls and self._approach(np.array(velocity), np.array(spin), self._normal()) > _FALL
+        if falls:  # Downwards; one that drives downhill does not come to the ground that bears it.
+            normal = self._normal()
+            tilting = np.linalg.norm(np.cross(spin, normal)) * self._radius
+            falls = bool(tilting - np.dot(velocity, normal) > _FALL)
         return Approach(self._most / speed, falls)
 
-    def _approach(self, velocity: np.ndarray, spin: np.ndarray, normal: np.ndarray) -> float:
-        """Largest speed at which a part of the vehicle comes to ground of a normal [m/s]."""
-        tilting = spin - (spin @ normal) * normal
-        return float(np.linalg.norm(tilting)) * self._radius - float(velocity @ normal)
-
     def _normal(self) -> np.ndarray:
-        """Normal of the ground that bears the vehicle (3,), in the world; upwards where none does.
-
-        Along it a vehicle that drives downhill does not fall.
-        """
+        """Normal of the ground that bears the vehicle (3,), in the world; upwards where none does."""
         contacts = pybullet.getContactPoints(bodyA=self._body, physicsClientId=self._client)
         pushes = [(force, normal) for _, _, _, _, _, _, _, normal, _, force, *_ in contacts]
         borne = sum((force * np.array(normal) for force, normal in pushes), np.zeros(3))
