@@ -1,5 +1,6 @@
 """Steps of a native environment: few functions, and copies that go on to the bit."""
 
+import contextlib
 import copy
 import pickle
 import sys
@@ -21,10 +22,15 @@ def functions_of_step(env):
     """Functions that one step calls, by file and qualified name."""
     called = set()
 
+    def file_of(frame):
+        while frame.f_code.co_filename == contextlib.__file__:  # Belongs to who opened the context.
+            frame = frame.f_back
+        return frame.f_code.co_filename
+
     def note(frame, event, _):
-        code = frame.f_code
+        code, file = frame.f_code, file_of(frame)
         # NumPy 1 has functions of its own in a file of that name.
-        own = "numpy" in code.co_filename or code.co_filename == "<__array_function__ internals>"
+        own = "numpy" in file or file == "<__array_function__ internals>"
         if event == "call" and not own:
             called.add((code.co_filename, getattr(code, "co_qualname", code.co_name)))
 

@@ -18,7 +18,7 @@ from segtrack.engine import TRACK_MODELS, describe_track_models
 from segtrack.errors import FileAccessError, InvalidValueError, MissingPyBulletError
 from segtrack.report import Outcome
 from segtrack.reproduce import EXPERIMENTS, registry
-from segtrack.reproduce.registry import markdown_table, runnable, stopwatch, take_turns
+from segtrack.reproduce.registry import Elapsed, markdown_table, runnable, stopwatch, take_turns
 
 MANUAL = Path(__file__).parents[2] / "docs" / "topics" / "experiments.md"
 
@@ -78,11 +78,16 @@ def test_no_rounds_are_refused_before_anything_runs(rounds: int) -> None:
     assert str(caught.value) == f"rounds must be at least 1, got {rounds}"
 
 
-def test_a_stopwatch_tells_waiting_from_computing() -> None:
-    import time
+def test_a_stopwatch_tells_waiting_from_computing(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = {"clock": 100.0, "processor": 7.0}
+    monkeypatch.setattr("time.perf_counter", lambda: now["clock"])
+    monkeypatch.setattr("time.process_time", lambda: now["processor"])
 
-    waited = stopwatch(lambda: time.sleep(0.05))
-    assert waited.clock >= 0.05 > 0.04 > waited.processor
+    def wait_and_compute() -> None:
+        now["clock"] += 0.5
+        now["processor"] += 0.125
+
+    assert stopwatch(wait_and_compute) == Elapsed(clock=0.5, processor=0.125)
 
 
 def test_an_outcome_writes_each_kind_of_file(tmp_path: Path) -> None:
