@@ -216,6 +216,23 @@ def test_a_double_click_asks_once(browser, station):
     page.context.close()
 
 
+def test_a_recording_that_is_no_longer_listed_is_opened_by_its_name(browser, station):
+    page = open_page(browser, station)
+    page.wait_for_function(f"{STATION}.drives")
+    tell(page, recordings=["20261102-a", "20261101-b"])
+    page.get_by_role("tab", name="Replay").click()
+    field = page.get_by_role("combobox", name="Recording")
+    field.fill("1102")
+    page.get_by_role("option", name="20261102-a").click()
+    assert field.input_value() == "20261102-a"
+    field.fill("20250101-old")
+    station.forget()
+    page.get_by_role("button", name="Open", exact=True).click()
+    until(lambda: asked(station, "replay"))
+    assert [message.recording for message in asked(station, "replay")] == ["20250101-old"]
+    page.context.close()
+
+
 def test_a_fault_has_a_card_from_which_it_is_looked_at_and_left(browser, station):
     page = open_page(browser, station)
     page.wait_for_function(f"{STATION}.drives")

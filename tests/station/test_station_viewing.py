@@ -17,6 +17,7 @@ from segtrack.station.protocol import Flag, ReplayRequest, StateMessage
 from segtrack.station.simulation import RecordingReport, SetTrial, StampedCommand, TrialReport
 from segtrack.station.simulation.drive import StationDrive
 from segtrack.station.web import Library
+from segtrack.station.web.catalogue import MAX_LISTED
 from segtrack.station.web.viewing import Viewing, _Reading
 
 TICKS = 60
@@ -338,6 +339,21 @@ def test_a_machine_that_slept_for_days_deletes_by_age(tmp_path, caplog, monkeypa
     monkeypatch.setattr(time, "clock_gettime", lambda which: boot(which) + 86400 * 3)
     assert library.delete_old(30.0) == 1
     assert not caplog.messages
+    library.close()
+
+
+def test_the_newest_recordings_are_listed_and_each_is_found_by_its_name(tmp_path):
+    library = Library(tmp_path)
+    names = [f"{number:04}" for number in range(MAX_LISTED + 2)]
+    for name in names:
+        (library.folder.recordings / f"{name}.mcap").write_bytes(b"nothing")
+    library.refresh()
+    assert library.recordings() == tuple(reversed(names[2:]))
+    assert library.recording("0000") == library.folder.recordings / "0000.mcap"
+    library.delete("0001")
+    assert not (library.folder.recordings / "0001.mcap").exists()
+    with pytest.raises(UnknownNameError):
+        library.recording("0001")
     library.close()
 
 

@@ -30,7 +30,9 @@ from segtrack.station.protocol import CourseOption, Options, Setup
 from segtrack.terrain import published_soils
 
 REPORTS = "/station/report"
-_MAX_LISTED = 100
+MAX_LISTED = 100
+"""Number of recordings that the page lists: each change of the station's status carries their names."""
+
 _DAY = 86400.0
 _LOG = logging.getLogger(__name__)
 
@@ -81,22 +83,22 @@ class Library:
 
     def refresh(self) -> None:
         """Update the list of recordings."""
-        self._recordings = {path.stem: path for path in self._files()[:_MAX_LISTED]}
+        self._recordings = {path.stem: path for path in self._files()}
 
     def recordings(self) -> tuple[str, ...]:
-        """Return the names of the recordings, newest first."""
-        return tuple(self._recordings)
+        """Return the names of the newest recordings, newest first; an older one is opened by its name."""
+        return tuple(self._recordings)[:MAX_LISTED]
 
     def recording(self, name: str) -> Path:
-        """Return the file of a recording.
+        """Return the file of a recording, however old.
 
         Raises:
-            UnknownNameError: It is not among them.
+            UnknownNameError: There is none.
         """
         if name not in self._recordings:
             self.refresh()  # It is being written.
         if name not in self._recordings:
-            raise UnknownNameError("recording", name, self._recordings)
+            raise UnknownNameError("recording", name, self.recordings())
         return self._recordings[name]
 
     def note_recording(self, name: str, closed: bool) -> None:

@@ -8,7 +8,9 @@ export const ReplayPanel = {
   emits: ["send"],
   template: `
     <div class="st-form">
-      <q-select ${SELECT} v-model="recording" :options="recordings" :label="t('Recording')"/>
+      <q-select ${SELECT} v-model="recording" :options="offered" :label="t('Recording')" use-input fill-input hide-selected
+        input-debounce="0" @filter="filter" @input-value="recording = $event.trim()"
+        :hint="t('The newest are listed; type the name of an older one.')"/>
       <div class="st-buttons">
         <q-btn unelevated no-caps color="primary" :label="t('Open')" :disable="!recording || !mayChange" @click="ask('open')"/>
         <q-btn outline no-caps :label="t('Close')" :disable="!replay" @click="ask('close')"/>
@@ -32,9 +34,12 @@ export const ReplayPanel = {
     </div>`,
   data() {
     const speeds = [0.1, 0.25, 0.5, 1, 2, 5, 10].map((value) => ({ label: `${value} ×`, value }));
-    return { recording: this.replay?.name ?? null, speed: this.replay?.speed ?? 1, speeds, scrubbed: null, doubted: null };
+    return { recording: this.replay?.name ?? null, speed: this.replay?.speed ?? 1, speeds, scrubbed: null, doubted: null, typed: "" };
   },
   computed: {
+    offered() {
+      return this.recordings.filter((name) => name.includes(this.typed));
+    },
     time() {
       return Math.min(this.scrubbed ?? this.replay.time, this.replay.duration);
     },
@@ -42,6 +47,9 @@ export const ReplayPanel = {
   methods: {
     number,
     t,
+    filter(typed, update) {
+      update(() => (this.typed = typed === this.recording && this.recordings.includes(typed) ? "" : typed.trim()));
+    },
     ask(action, time = null) {
       const { recording, speed } = this;
       this.$emit("send", { type: "replay", action, recording, time, speed });
