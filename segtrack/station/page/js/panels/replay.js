@@ -10,7 +10,7 @@ export const ReplayPanel = {
     <div class="st-form">
       <q-select ${SELECT} v-model="recording" :options="offered" :label="t('Recording')" use-input fill-input hide-selected
         input-debounce="0" @filter="filter" @input-value="recording = $event.trim()"
-        :hint="t('The newest are listed; type the name of an older one.')"/>
+        :hint="t('The newest are listed; for an older one type its name.')"/>
       <div class="st-buttons">
         <q-btn unelevated no-caps color="primary" :label="t('Open')" :disable="!recording || !mayChange" @click="ask('open')"/>
         <q-btn outline no-caps :label="t('Close')" :disable="!replay" @click="ask('close')"/>
