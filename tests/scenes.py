@@ -42,8 +42,9 @@ def environment(task: str | Task = "StepClimb", **given: Any) -> Iterator[Enviro
 
 
 def heed_interrupts() -> None:
-    """For `Popen`: a child of tests in a shell's background would ignore SIGINT as they do."""
+    """For `Popen`: a child of tests in the background or under nohup would ignore signals as they do."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def vary(

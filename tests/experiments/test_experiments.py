@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scenes import heed_interrupts
 
 from segtrack.description import load_vehicle
 from segtrack.engine import EngineName
@@ -225,7 +226,13 @@ def test_workers_that_are_starting_end_without_a_word_at_ctrl_c(tmp_path: Path) 
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     call = [sys.executable, "-c", INTERRUPTED_START]
     done = subprocess.run(
-        call, capture_output=True, text=True, check=False, start_new_session=True, env=environment
+        call,
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,
+        env=environment,
+        preexec_fn=heed_interrupts,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
 
