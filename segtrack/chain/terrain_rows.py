@@ -5,17 +5,20 @@ What is curved or lasts for a moment only is found anew in every sub-step: soil,
 
 from __future__ import annotations
 
+import math
+
 from segtrack.chain.contact_rows import CLOSING_SPEED, SHEAR, close_pair, press_pair, write_row
 from segtrack.chain.shoe_contact import TerrainContact, add_edge_contacts, add_point_contacts
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.ground import (
+    ALL_FACES,
     MAX_SOLIDS_PER_POINT,
     NONE,
     RIGID,
     Ground,
-    distance_into_solid,
     find_slot,
     penetration_depth_grid,
+    penetration_depth_solid,
     stands_for_floor,
 )
 from segtrack.kernels import Vector, add, arm, axis, inlined, row, sum_of
@@ -171,4 +174,4 @@ def _depth_in(ground: Ground, solid: int, point: Vector) -> tuple[float, Vector]
     if solid >= len(ground.planes):
         depth, normal, _ = penetration_depth_grid(ground, solid - len(ground.planes), point)
         return depth, normal
-    return distance_into_solid(ground.planes, ground.faces[solid], solid, point)
+    return penetration_depth_solid(ground, solid, ALL_FACES, point, math.inf, True)

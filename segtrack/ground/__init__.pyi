@@ -5,6 +5,7 @@ from .active_contacts import add_contact_loads as add_contact_loads
 from .active_contacts import allocate_contacts as allocate_contacts
 from .active_contacts import excess_of as excess_of
 from .active_contacts import room_for_contacts as room_for_contacts
+from .broadphase import ALL_FACES as ALL_FACES
 from .broadphase import MAX_EDGES as MAX_EDGES
 from .broadphase import MAX_SOLIDS_PER_POINT as MAX_SOLIDS_PER_POINT
 from .broadphase import NONE as NONE
@@ -32,6 +33,8 @@ from .contact_loads import VehicleLoads as VehicleLoads
 from .contact_loads import allocate_loads as allocate_loads
 from .contact_loads import begin_loads as begin_loads
 from .contact_loads import clear_loads as clear_loads
+from .depth import penetration_depth_grid as penetration_depth_grid
+from .depth import penetration_depth_solid as penetration_depth_solid
 from .equations import FREE as FREE
 from .equations import HELD as HELD
 from .equations import ROOT as ROOT
@@ -86,9 +89,7 @@ from .parent_frames import drift_parents as drift_parents
 from .parent_frames import follow_frames as follow_frames
 from .parent_frames import kick_parents as kick_parents
 from .parent_frames import place_frames as place_frames
-from .point_contact import distance_into_solid as distance_into_solid
 from .point_contact import edge_in_piece as edge_in_piece
-from .point_contact import penetration_depth_grid as penetration_depth_grid
 from .point_contact import point_between as point_between
 from .point_contact import stands_for_floor as stands_for_floor
 from .point_contact import touch_edge_end as touch_edge_end

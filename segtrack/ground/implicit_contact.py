@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.active_contacts import Contacts, write_contact
-from segtrack.ground.broadphase import (
-    ALL_FACES,
-    MAX_SOLIDS_PER_POINT,
-    NONE,
-    ContactHistory,
-    find_slot,
-)
+from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, ContactHistory, find_slot
 from segtrack.ground.contact_laws import (
     ContactParameters,
     advance_soil_shear,
@@ -24,9 +16,10 @@ from segtrack.ground.contact_laws import (
     soil_limit,
     soil_pressure,
 )
+from segtrack.ground.depth import penetration_depth_grid, penetration_depth_solid
 from segtrack.ground.implicit_laws import friction_load, normal_load, rebound_speed
 from segtrack.ground.pack import RIGID, Ground
-from segtrack.ground.point_contact import penetration_depth_grid, soil_between, soil_row, stands_for_floor
+from segtrack.ground.point_contact import soil_between, soil_row, stands_for_floor
 from segtrack.kernels import Vector, compiled, cross, dot, inlined, row, scaled, sum_of, without_share
 from segtrack.terrain import SoilConstants
 
@@ -37,40 +30,6 @@ A flat part into which an edge sinks by d comes under a face beside it only with
 the edge, which carries it there by the better normal. Tuned: at 0.75 a point that comes to lie there stalls a
 belt without grousers at 0.87 of the step that statics allow (friction 0.6), from 0.97 it climbs 0.99 of it.
 """
-
-
-@inlined
-def nearest_face(
-    planes: NDArray[np.float64], faces: int, chosen: int, solid: int, point: Vector, ahead: float
-) -> tuple[float, Vector]:
-    """Depth of a point in a convex solid under its nearest face [m], and that face's normal.
-
-    The depth of a point outside is negative. It is its distance from the face that it is over, if that is at
-    most `ahead` [m] away and it is over no other; otherwise it is at least that, and says no more. A point
-    leaves by no buried face: over one it is in another solid. Of the faces those are looked at that are
-    chosen where the point is (`broadphase.faces_near`).
-    """
-    nearest, face, over = -math.inf, 0, 0
-    for f in range(faces):
-        if chosen != ALL_FACES:
-            if chosen >> f == 0:
-                break
-            if chosen >> f & 1 == 0:
-                continue
-        above = (
-            planes[solid, f, 0] * point[0]
-            + planes[solid, f, 1] * point[1]
-            + planes[solid, f, 2] * point[2]
-            - planes[solid, f, 3]
-        )
-        buried = planes[solid, f, 4] != 0.0
-        over += 1 if above > 0.0 else 0
-        if above > nearest and not buried:
-            nearest, face = above, f
-        if above >= ahead or over > 1 or (buried and above > 0.0):
-            nearest = math.inf
-            break
-    return -nearest, (planes[solid, face, 0], planes[solid, face, 1], planes[solid, face, 2])
 
 
 @inlined
@@ -266,7 +225,7 @@ def point_load(
         solid = solids[near]
         surface = ground.surfaces[solid]
         if solid < convex:
-            depth, normal = nearest_face(ground.planes, ground.faces[solid], faces[near], solid, point, ahead)
+            depth, normal = penetration_depth_solid(ground, solid, faces[near], point, ahead, False)
             soil, corners = ground.solid_soils[solid], ((0, 0, 0), (1.0, 0.0, 0.0))
         else:
             depth, normal, corners = penetration_depth_grid(ground, solid - convex, point)
