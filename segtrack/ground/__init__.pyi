@@ -5,6 +5,13 @@ from .active_contacts import add_contact_loads as add_contact_loads
 from .active_contacts import allocate_contacts as allocate_contacts
 from .active_contacts import excess_of as excess_of
 from .active_contacts import room_for_contacts as room_for_contacts
+from .belt_equations import BeltDrives as BeltDrives
+from .belt_equations import add_belt_to_root as add_belt_to_root
+from .belt_equations import belt_momentum as belt_momentum
+from .belt_equations import change_drive_modes as change_drive_modes
+from .belt_equations import expect_belt_changes as expect_belt_changes
+from .belt_equations import hold_drives as hold_drives
+from .belt_equations import write_link_contacts as write_link_contacts
 from .broadphase import ALL_FACES as ALL_FACES
 from .broadphase import MAX_EDGES as MAX_EDGES
 from .broadphase import MAX_SOLIDS_PER_POINT as MAX_SOLIDS_PER_POINT
@@ -46,7 +53,6 @@ from .equations import allocate_equations as allocate_equations
 from .equations import change_at_limit as change_at_limit
 from .equations import clear_equations as clear_equations
 from .equations import entry_of as entry_of
-from .equations import expected_change as expected_change
 from .equations import held_again as held_again
 from .equations import hold as hold
 from .equations import limited_force as limited_force

@@ -7,7 +7,16 @@ is what forces, and velocities of the step's beginning, do in the step. See docs
 
 from __future__ import annotations
 
-from segtrack.ground import ROOT, add_column, add_to_root, clear_equations, times_link, write_contact_masses
+from segtrack.ground import (
+    ROOT,
+    add_belt_to_root,
+    add_column,
+    add_to_root,
+    belt_momentum,
+    clear_equations,
+    times_link,
+    write_contact_masses,
+)
 from segtrack.kernels import Vector, add, axis, compiled, cross, dot, inlined, offset, row, scaled, sum_of
 from segtrack.native.tree import PRISMATIC, TreeArrays, TreeWork, VehicleState
 
@@ -98,16 +107,18 @@ def _add_belt(
 ) -> None:
     """Add a belt's mass, its contacts and the pull on it to the equations."""
     link, loads, equations = tree.belt_links[t], work.loads, work.equations
-    axle, own, stored = axis(work.belt_rotations, t, 1), loads.belt_masses[t], tree.spin_momenta[t]
-    change = (own[0], own[1], own[2])
-    turn = (own[3] + stored * axle[0], own[4] + stored * axle[1], own[5] + stored * axle[2])
-    add_column(equations, unknown, offset(work.centers, link, work.centers[0]), change, turn)
+    axle, stored, lever = (
+        axis(work.belt_rotations, t, 1),
+        tree.spin_momenta[t],
+        offset(work.centers, link, work.centers[0]),
+    )
+    change, turn = belt_momentum(loads, t, axle, stored)
+    add_belt_to_root(equations, unknown, lever, (change, turn), tree.belt_masses[t], loads, t)
     j = link - 1
     while j >= 0:
         velocity, turning = joint_motion(tree, work, j, link)
         equations.matrix[unknown, ROOT + j] += dot(velocity, change) + dot(turning, turn)
         j = tree.joint_parents[j] - 1
-    equations.matrix[unknown, unknown] += tree.belt_masses[t] + own[6]
     carried = stored * dot(axle, row(work.spin_accelerations, link))
     equations.right[unknown] += step * (loads.pulls[t] - carried)
 
