@@ -1,5 +1,6 @@
 from .active_contacts import PASSES as PASSES
 from .active_contacts import TOLERANCE as TOLERANCE
+from .active_contacts import ContactPart as ContactPart
 from .active_contacts import Contacts as Contacts
 from .active_contacts import add_contact_loads as add_contact_loads
 from .active_contacts import allocate_contacts as allocate_contacts
@@ -67,8 +68,13 @@ from .height_scan import pack_relief as pack_relief
 from .height_scan import place_in_world as place_in_world
 from .height_scan import sample_cells as sample_cells
 from .height_scan import sample_reliefs as sample_reliefs
+from .implicit_contact import LinkMotion as LinkMotion
+from .implicit_contact import PointShare as PointShare
+from .implicit_contact import SolidsNear as SolidsNear
+from .implicit_contact import StepTimes as StepTimes
 from .implicit_contact import edge_end_load as edge_end_load
 from .implicit_contact import point_load as point_load
+from .implicit_contact import velocity_over_ground as velocity_over_ground
 from .outside import allocate_outside as allocate_outside
 from .outside import estimate_outside as estimate_outside
 from .outside import forget_outside as forget_outside

@@ -85,10 +85,26 @@ def room_for_contacts(contacts: Contacts) -> int:
     return LANES * len(contacts.blocks)
 
 
+class ContactPart(NamedTuple):
+    """Place of a contact on a vehicle.
+
+    Attributes:
+        link: Index of the link.
+        belt: Index of the belt, or `NONE` for what moves with its link.
+        lever: From the link's centre, in the world [m].
+        along_belt: Velocity of the place over the link per belt speed, in the world [-].
+    """
+
+    link: int
+    belt: int
+    lever: Vector
+    along_belt: Vector
+
+
 @inlined
 def write_contact(
     contacts: Contacts,
-    part: tuple[int, int, Vector, Vector],
+    part: ContactPart,
     normal: Vector,
     across: Vector,
     less: float,
@@ -101,7 +117,7 @@ def write_contact(
 
     Args:
         contacts: Contacts, with room for it.
-        part: Link, belt or `NONE`, place from the link's centre [m] and velocity per belt speed [-].
+        part: Its place on the vehicle.
         normal: Normal, out of what is touched.
         across: Direction across the track, along the surface; nothing where the ellipse is a circle.
         less: 1 - r^2 [-].
@@ -110,7 +126,7 @@ def write_contact(
         limits: mu [-], C [N] and limit of now [N].
         drag: Viscous force at the velocities of the step's beginning [N], and resistance [N s/m].
     """
-    link, belt, lever, along = part
+    link, belt = part.link, part.belt
     count = contacts.used[0]
     block = (count + LANES - 1) // LANES
     if count % LANES != 0 and contacts.parts[block - 1, 0] == link and contacts.parts[block - 1, 1] == belt:
@@ -123,8 +139,8 @@ def write_contact(
             contacts.blocks[block, k] = 0.0
     contacts.used[0] = block * LANES + lane + 1
     out = contacts.blocks[block]
-    _write_vector(out, LEVER, lane, lever)
-    _write_vector(out, ALONG_BELT, lane, along)
+    _write_vector(out, LEVER, lane, part.lever)
+    _write_vector(out, ALONG_BELT, lane, part.along_belt)
     _write_vector(out, NORMAL, lane, normal)
     _write_vector(out, HOLDING, lane, hold[0])
     if less != 0.0:
