@@ -172,6 +172,7 @@ def press_pair(
     elapsed, numbers = sub_step if held else 0.0, rows.numbers
     total, moment = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for r in range(begin, end):
+        # d <- d - h u.n and f_n = max(0, f(d) - c u.n), with u = V + W x lever; then friction up to mu f_n.
         lever, normal = vector_in(numbers, r, LEVER), vector_in(numbers, r, NORMAL)
         u = velocity_at(velocity, spin, lever)
         rising = dot(u, normal)

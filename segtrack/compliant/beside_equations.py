@@ -96,6 +96,7 @@ def gather_equations(
     clear_equations(equations)
     for i in range(ROOT):
         equations.modes[i], equations.change[i] = HELD if vehicle.inverse_mass == 0.0 else FREE, 0.0
+    # One rigid body about its centre: m dv = h (m g + f), I dw = h t, with f and t of what acts from outside.
     if vehicle.inverse_mass != 0.0:
         mass, gravity = 1.0 / vehicle.inverse_mass, vehicle.gravity
         write_inverse(vehicle.inverse_inertia, own)
@@ -107,6 +108,7 @@ def gather_equations(
                 equations.matrix[3 + i, 3 + k] = own[3 + i, 3 + k]
     add_joints(equations, joints, first, vehicle, sub_step)
     for t in range(len(belts.perimeters)):
+        # Track frame and belt, `ground.belt_equations` with M = 0; the frame sweeps S s e around, w x S s e.
         write_link_contacts(loads, t, own)
         lever = offset(parents.positions, t, vehicle.center)
         swept = swept_momentum(belts, motion, parents, t)
@@ -237,6 +239,7 @@ def move_belts(
         moved, angular = row(work.changes, t), row(work.turns, t)
         write_link_contacts(loads, t, own)
         swept = swept_momentum(belts, motion, parents, t)
+        # What they do to the link in the sub-step: F - (A V + (a + S e) b) / h.
         taken, turned = times_link(own, moved, angular)
         change, turn = belt_momentum(loads, t, axle, stored)
         for k in range(3):

@@ -172,7 +172,7 @@ def _vector_in(block: NDArray[np.float64], first: int, lane: int) -> Vector:
 def _change_in(
     block: NDArray[np.float64], lane: int, change: Vector, turn: Vector, belt_change: float
 ) -> Vector:
-    """Change of the velocity of a contact's part at its place, in the world [m/s].
+    """Change of the velocity of a contact's part at its place, dv + dw x r + ds t, in the world [m/s].
 
     Args:
         block: Contacts of the part.
@@ -257,6 +257,7 @@ def _add_block(
             block[RESISTANCE * LANES + lane],
             block[FORCE * LANES + lane],
         )
+        # N = N_0 - D_n dv_n; q = min(1, (C + mu N) / |s_0 - D_t dv_t|), by friction's ellipse.
         velocity = _change_in(block, lane, change, turn, belt_change)
         rising = dot(velocity, normal)
         push = pressing - resistance * rising
@@ -268,6 +269,7 @@ def _add_block(
             _holding_in(block, lane, without_share(velocity, rising, normal)), across, less, limit
         )
         block[ACTS * LANES + lane], block[CUT * LANES + lane] = acts, cut
+        # F = N_0 n + q s_0 + viscous force, and the mass h (D_n, q D_t) that takes it to the step's end.
         along = sum_of(scaled(_vector_in(block, HOLDING, lane), cut), _vector_in(block, DRAGGING, lane))
         added = contact_mass(
             step * acts * resistance,

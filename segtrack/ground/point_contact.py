@@ -151,6 +151,7 @@ def touch_point(
         rising = dot(velocity, normal)
         slip = without_share(velocity, rising, normal)
         shear = row(shears, slot)
+        # N = max(0, k d - c v_n) on rigid ground; in soil max(0, p A - c v_n).
         if soil == RIGID:
             push = max(0.0, weight * (law.stiffness * depth - law.damping * rising))
             limit = law.friction * ground.friction[solid] * push
@@ -208,6 +209,7 @@ def edge_in_piece(
     first, last = 0.0, 1.0
     outside = (1.0, 0.0, (0.0, 0.0, 1.0), 0.0)
     for f in range(count):
+        # Heights of the ends over face n.x = c; the edge passes it at their ratio.
         at = piece[f, 0] * begin[0] + piece[f, 1] * begin[1] + piece[f, 2] * begin[2] - piece[f, 3]
         to = piece[f, 0] * end[0] + piece[f, 1] * end[1] + piece[f, 2] * end[2] - piece[f, 3]
         if at > 0 and to > 0:
@@ -216,6 +218,7 @@ def edge_in_piece(
             first = max(first, at / (at - to))
         elif to > 0:
             last = min(last, at / (at - to))
+    # The way out is over the exposed face that the middle of the stretch is nearest to: least c - n.x.
     if not first < last:
         return outside
     middle = point_between(begin, end, (first + last) / 2)

@@ -88,7 +88,7 @@ def _link_origin(tree: TreeArrays, work: TreeWork, link: int) -> Vector:
 
 @compiled
 def hull_speed(hull: HullArrays, tree: TreeArrays, work: TreeWork, h: int) -> float:
-    """Bound on the speed of the points of a hull [m/s]."""
+    """Bound on the speed of the points of a hull, |v| + |w| max |x - c| [m/s]."""
     link, box = hull.links[h], hull.boxes[h]
     velocity, spin = row(work.velocities, link), row(work.angular_velocities, link)
     reach = 0.0
