@@ -69,12 +69,12 @@ class Pieces(NamedTuple):
     Attributes:
         faces: Their faces (pieces, faces, 5), see `ground.point_contact.FACE`.
         face_counts: Number of each piece's faces (pieces,).
-        count: Number of pieces.
+        number: Number of pieces.
     """
 
     faces: NDArray[np.float64]
     face_counts: NDArray[np.intp]
-    count: int
+    number: int
 
 
 class EdgeSlots(NamedTuple):
@@ -82,13 +82,13 @@ class EdgeSlots(NamedTuple):
 
     Attributes:
         first: The first one.
-        count: Number of them.
+        number: Number of them.
         before: First slot of a part from which an edge may pass to this one, or `NONE`.
         behind: Likewise.
     """
 
     first: int
-    count: int
+    number: int
     before: int
     behind: int
 
@@ -160,7 +160,7 @@ def add_edges(
         edge = edges[e]
         begin = _in_frame(frame, row(ground.edges[:, :3], edge))
         end = _in_frame(frame, row(ground.edges[:, 3:], edge))
-        for piece in range(pieces.count):
+        for piece in range(pieces.number):
             start, stop, normal, offset = edge_in_piece(
                 pieces.faces[piece], pieces.face_counts[piece], begin, end
             )
@@ -168,8 +168,8 @@ def add_edges(
                 continue
             # Memory: a contact goes on in its slot, or in one that a neighbour's slides over to.
             contact = edge * len(pieces.faces) + piece
-            known = knows_edge(history, slots.first, slots.count, contact)
-            slot = find_edge_slot(history, slots.first, slots.count, contact)
+            known = knows_edge(history, slots.first, slots.number, contact)
+            slot = find_edge_slot(history, slots.first, slots.number, contact)
             if slot == NONE:
                 continue
             if not known:
@@ -220,7 +220,7 @@ def add_edges(
                     report.group,
                     report.part,
                 )
-    forget_lost_edges(history, slots.first, slots.count, touched)
+    forget_lost_edges(history, slots.first, slots.number, touched)
     return entered
 
 

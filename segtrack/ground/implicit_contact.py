@@ -76,7 +76,7 @@ class SolidsNear(NamedTuple):
     Attributes:
         solids: Candidates as in `Ground.bounds` (n,).
         faces: Faces of these that count, see `broadphase.faces_near` (n,).
-        count: Number of them that count, the first ones.
+        number: Number of them that count, the first ones.
         left_out: Solid whose edge enters the part and carries it there, or `NONE`: of the faces of its
             surface only those that face the part touch.
         outwards: Direction out of the part, in the world.
@@ -84,7 +84,7 @@ class SolidsNear(NamedTuple):
 
     solids: NDArray[np.int32]
     faces: NDArray[np.int32]
-    count: int
+    number: int
     left_out: int
     outwards: Vector
 
@@ -305,7 +305,7 @@ def point_load(
     first, touched = point_index * MAX_SOLIDS_PER_POINT, 0
     solid_ids, shears = history.solid_ids, history.shear_displacements
     carried = ground.surfaces[near.left_out] if near.left_out != NONE else NONE
-    for k in range(near.count):
+    for k in range(near.number):
         solid = near.solids[k]
         surface = ground.surfaces[solid]
         if solid < convex:
@@ -318,7 +318,7 @@ def point_load(
             continue
         if depth <= -ahead or (depth <= 0.0 and soil != RIGID):
             continue
-        if surface != solid and not stands_for_floor(ground, near.solids, near.count, k, point, depth):
+        if surface != solid and not stands_for_floor(ground, near.solids, near.number, k, point, depth):
             continue
         # A face along which a belt slides comes no nearer by that.
         along = along_belt
