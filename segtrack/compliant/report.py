@@ -30,7 +30,7 @@ class ContactReport(NamedTuple):
     """Contacts with the ground, one for each of n rows.
 
     Attributes:
-        places: Where they are, in the world (n, 3) [m].
+        places: Places in the world (n, 3) [m].
         normal_forces: Sums of the sizes of the normal forces (n,) [N].
         tangential_forces: Forces along surfaces, in the world (n, 3) [N].
         velocities: Velocities over the ground, in the world (n, 3) [m/s].

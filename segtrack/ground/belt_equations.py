@@ -95,7 +95,7 @@ def add_belt_to_root(
         lever: From the root's centre to the point of the belt's link, in the world [m].
         momentum: See `belt_momentum`.
         mass: Mass m that moves with the belt [kg].
-        loads: What contacts add to the masses.
+        loads: Loads of the contacts, and what they add to the masses.
         t: Index of the belt.
     """
     add_column(equations, unknown, lever, momentum[0], momentum[1])

@@ -90,7 +90,7 @@ class SolidsNear(NamedTuple):
 
 
 class PointShare(NamedTuple):
-    """What a contact point stands for.
+    """Area, side and stiffness that a contact point stands for.
 
     Attributes:
         area: Area, in soil [m^2].
@@ -103,7 +103,7 @@ class PointShare(NamedTuple):
     weight: float
 
 
-class Touch(NamedTuple):
+class ContactPoint(NamedTuple):
     """Geometry and motion of a contact.
 
     Attributes:
@@ -138,7 +138,7 @@ def velocity_over_ground(motion: LinkMotion, lever: Vector, along_belt: Vector) 
 
 @inlined
 def rigid_contact(
-    touch: Touch,
+    touch: ContactPoint,
     shear: Vector,
     friction: float,
     law: ContactParameters,
@@ -188,7 +188,7 @@ def rigid_contact(
 
 @inlined
 def soil_contact(
-    touch: Touch,
+    touch: ContactPoint,
     history: ContactHistory,
     slot: int,
     soil: SoilConstants,
@@ -212,7 +212,7 @@ def soil_contact(
         slot: Slot of the contact there.
         soil: The soil at the point.
         law: Contact parameters of the part.
-        share: What the point stands for.
+        share: Area, side and stiffness that the point stands for.
         step: Duration [s].
         contacts: Contacts of the vehicle, written behind those that are there.
         part: Place on the vehicle.
@@ -292,7 +292,7 @@ def point_load(
         lever: Point from the link's centre, in the world [m].
         along_belt: Velocity of the point over the link per belt speed, in the world [-].
         lateral: Direction across the track, in the world.
-        share: What the point stands for.
+        share: Area, side and stiffness that the point stands for.
         times: The step.
         contacts: Contacts of the vehicle, written behind those that are there.
 
@@ -336,7 +336,7 @@ def point_load(
             solid_ids[slot], history.sinkages[slot] = surface, 0.0
             shears[slot, 0], shears[slot, 1], shears[slot, 2] = 0.0, 0.0, 0.0
         touched |= 1 << (slot - first)
-        touch = Touch(normal, lateral, depth, rising, without_share(moving, rising, normal), known)
+        touch = ContactPoint(normal, lateral, depth, rising, without_share(moving, rising, normal), known)
         part = ContactPart(motion.link, motion.belt, lever, along)
         if soil == RIGID:
             friction = law.friction * ground.friction[solid]
@@ -393,6 +393,6 @@ def edge_end_load(
     """
     rising = dot(velocity, inwards)
     slip = without_share(velocity, rising, inwards)
-    touch = Touch(inwards, lateral, depth, rising, slip, known)
+    touch = ContactPoint(inwards, lateral, depth, rising, slip, known)
     moved, along, now = rigid_contact(touch, shear, friction, law, weight, times, contacts, part)
     return scaled(inwards, now), moved, along, now
