@@ -7,7 +7,6 @@ import numpy as np
 from segtrack.chain import Bushing, Chain, Shoe
 from segtrack.chain.shoe_contact import (
     TerrainContact,
-    add_terrain_contacts,
     allocate_contact_arrays,
     allocate_shoe_history,
     allocate_terrain_rows,
@@ -15,6 +14,7 @@ from segtrack.chain.shoe_contact import (
 )
 from segtrack.chain.shoe_dynamics import allocate_work_arrays, drift, kick, start_loads
 from segtrack.chain.shoe_state import ChainState
+from segtrack.chain.terrain_rows import add_terrain_contacts
 from segtrack.ground import Grouser, Tread, contact_parameters, pack_ground, pack_treads
 from segtrack.terrain import Soil, find_soil
 
@@ -53,6 +53,10 @@ class Scene:
         find_contact_candidates(contact, self.frames)
         start_loads(self.loads, self.weight if weight is None else weight)
         add_terrain_contacts(contact, self.frames, self.loads, step)
+
+    def shear_force(self, i):
+        """Force of flat ground on link i along x, in the last step [N]."""
+        return self.loads.forces[i, 0] - self.weight[0]
 
     def run(self, duration, velocity_decay=1.0):
         """Let the links move freely."""

@@ -25,6 +25,7 @@ from segtrack.batch.threads import Threads
 from segtrack.compliant import (
     REPORT,
     Candidates,
+    ContactReport,
     Room,
     allocate_belt_memory,
     allocate_candidates,
@@ -264,27 +265,27 @@ class Fleet:
         for array, values in (pair for mine, by_kind in pairs for pair in zip(mine, by_kind, strict=True)):
             array[chosen] = values[kinds]
 
-    def read_contacts(self, i: int, step: float) -> NDArray[np.float64]:
-        """Contacts of a vehicle with the ground where it is now (n, `REPORT`); nothing is changed.
+    def read_contacts(self, i: int, step: float) -> ContactReport:
+        """Contacts of a vehicle with the ground where it is now; nothing is changed.
 
         Contacts are found anew, with what they remember. Their forces are those that the last step of a
         length [s] exerted.
         """
         sections = self._sections * (self._points + 2 * MAX_EDGES)
         edges = self._hulls * HULL_PARTS * MAX_EDGES
-        rows = sections + self._history.solid_ids.shape[1] + 2 * edges
+        most = sections + self._history.solid_ids.shape[1] + 2 * edges
         if self._probe is None:
             grounds: Any = self.grounds.items
             sizes = [(len(ground.bounds), len(ground.edges)) for ground in grounds]
             solids, edges_near = map(max, zip(*sizes, strict=True))
-            room = Room(self._sections, solids, edges_near, rows * MAX_SOLIDS_PER_POINT)
+            room = Room(self._sections, solids, edges_near, most * MAX_SOLIDS_PER_POINT)
             self._probe = Fleet(self.kinds, np.zeros(1, np.intp), self.grounds, room)
         probe, kind = self._probe, int(self.kind_of[i])
         probe._copy_vehicle(self, i)
-        report = np.zeros((rows, REPORT))
-        advance(probe.packed(0)[kind], self.grounds, report, 0, 1, (0.0, 0.0, 0.0), step, 1, 1.0)
+        rows = np.zeros((most, REPORT))
+        advance(probe.packed(0)[kind], self.grounds, rows, 0, 1, (0.0, 0.0, 0.0), step, 1, 1.0)
         assert probe._outcomes[0, 0] == DONE
-        return report[report[:, 3] > 0]
+        return ContactReport.of(rows)
 
     def save(self) -> SavedFleet:
         """Return everything that changes."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from segtrack.batch.fleet import Fleet
 from segtrack.batch.link_motions import LinkMotions, read_link_motions
-from segtrack.compliant import REPORT
+from segtrack.compliant import REPORT, ContactReport
 from segtrack.engine import ActuatorState
 from segtrack.geometry import rotated, rotations_of
 from segtrack.native import VehicleState
@@ -153,14 +153,14 @@ class BatchContacts(NamedTuple):
     def of(cls, fleet: Fleet, chosen: NDArray[np.intp], step: float) -> BatchContacts:
         """Read the contacts of vehicles of a fleet, which takes steps of a length [s]."""
         reports = [fleet.read_contacts(i, step) for i in chosen.tolist()]
-        rows = np.concatenate([np.zeros((0, REPORT)), *reports])
-        tracks = fleet.state.travels.shape[1]
+        nothing, tracks = ContactReport.of(np.zeros((0, REPORT))), fleet.state.travels.shape[1]
+        all_of = ContactReport(*map(np.concatenate, zip(nothing, *reports, strict=True)))
         return cls(
-            np.repeat(chosen, [len(report) for report in reports]),
-            np.where(rows[:, 12] < tracks, rows[:, 12], -1).astype(np.intp),
-            rows[:, :3].copy(),
-            rows[:, 3].copy(),
-            rows[:, 4:7].copy(),
-            rows[:, 7:10].copy(),
-            rows[:, 10].copy(),
+            np.repeat(chosen, [len(report.groups) for report in reports]),
+            np.where(all_of.groups < tracks, all_of.groups, -1),
+            all_of.places,
+            all_of.normal_forces,
+            all_of.tangential_forces,
+            all_of.velocities,
+            all_of.depths,
         )

@@ -42,10 +42,11 @@ LONGEST = 5e-4
 """Longest time for which rows serve [s]. At 1 ms a PackBot's chain rattles itself apart."""
 CLOSING_SPEED = 3.0
 """Speed with which bodies may come near each other while rows serve [m/s]."""
-LEVER, NORMAL, LATERAL, DEPTH, SHEAR, FRICTION = 0, 3, 6, 9, 10, 13
+LEVER, NORMAL, LATERAL, DEPTH, SHEAR, FRICTION, PUSH = 0, 3, 6, 9, 10, 13, 14
 """First columns of a row: vectors in the world from the pair's point [m], out of what the shoe touches, and
-across the track; depth [m]; shear displacement in the world [m]; Coulomb coefficient [-]."""
-WIDTH = 14
+across the track; depth [m]; shear displacement in the world [m]; Coulomb coefficient [-]; normal force as the
+last sub-step found it [N]."""
+WIDTH = 15
 
 
 class ContactRows(NamedTuple):
@@ -171,6 +172,7 @@ def press_pair(
     elapsed, numbers = sub_step if held else 0.0, rows.numbers
     total, moment = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for r in range(begin, end):
+        # d <- d - h u.n and f_n = max(0, f(d) - c u.n), with u = V + W x lever; then friction up to mu f_n.
         lever, normal = vector_in(numbers, r, LEVER), vector_in(numbers, r, NORMAL)
         u = velocity_at(velocity, spin, lever)
         rising = dot(u, normal)
@@ -180,6 +182,7 @@ def press_pair(
         if depth > 0:
             elastic = law.stiffness * (depth * math.sqrt(depth) if hertzian else depth)
             push = max(0.0, elastic - law.damping * rising)
+        numbers[r, PUSH] = push
         if push == 0.0:
             numbers[r, SHEAR] = numbers[r, SHEAR + 1] = numbers[r, SHEAR + 2] = 0.0
             continue

@@ -18,8 +18,8 @@ from segtrack.chain.running_gear_arrays import (
 from segtrack.chain.shoe_contact import (
     ShoeContactLoads,
     TerrainContact,
-    add_terrain_contacts,
     allocate_contact_arrays,
+    allocate_terrain_rows,
     find_contact_candidates,
 )
 from segtrack.chain.shoe_dynamics import (
@@ -34,6 +34,7 @@ from segtrack.chain.shoe_dynamics import (
 )
 from segtrack.chain.shoe_state import ChainState
 from segtrack.chain.sprocket_contact import add_sprocket_contacts, find_sprocket_contacts
+from segtrack.chain.terrain_rows import add_terrain_contacts
 from segtrack.chain.wheel_contact import add_wheel_contacts, find_wheel_candidates, find_wheel_contacts
 from segtrack.ground import NONE, Footing, ParentFrames, Reaction, greatest_sinkage
 
@@ -163,9 +164,14 @@ def read_track(
     drift(now.arrays, frames, chain.constants, 0.0)
     start_loads(loads, (0.0, 0.0, 0.0))
     add_bushings(chain.joints, frames, loads, chain.constants)
-    # Contacts are found anew, from a copy of their memory, and not sheared: a step of no duration.
+    # Contacts are found and solved as in a sub-step, from a copy of their memory: one of no duration.
     shoe_loads, candidates = allocate_contact_arrays(contact.ground, contact.treads)
-    found = contact._replace(history=contact.history.copy(), loads=shoe_loads, candidates=candidates)
+    found = contact._replace(
+        history=contact.history.copy(),
+        loads=shoe_loads,
+        candidates=candidates,
+        rows=allocate_terrain_rows(contact.treads),
+    )
     find_contact_candidates(found, frames)
     others = loads.forces.copy(), loads.torques.copy()
     add_terrain_contacts(found, frames, loads, 0.0)

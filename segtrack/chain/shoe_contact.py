@@ -38,14 +38,12 @@ class ShoeContactLoads(NamedTuple):
 
     Attributes:
         normal_forces: Sum of the normal forces on each shoe (n,) [N].
-        shear_forces: Sum of the forces along the surfaces in the world (n, 3) [N].
         sinkages: Depth of each shoe's deepest contact point, or of an edge in it (n,) [m].
         pressures: Pressure at that contact point, force over the point's area (n,) [Pa].
         deepest_points: Index of that contact point of the shoe; `NONE` for an edge, or no contact (n,).
     """
 
     normal_forces: NDArray[np.float64]
-    shear_forces: NDArray[np.float64]
     sinkages: NDArray[np.float64]
     pressures: NDArray[np.float64]
     deepest_points: NDArray[np.intp]
@@ -101,9 +99,7 @@ def allocate_contact_arrays(ground: Ground, treads: Treads) -> tuple[ShoeContact
     """Work arrays for the loads and the candidates, with nothing near yet."""
     n = len(treads.kinds)
     return (
-        ShoeContactLoads(
-            np.zeros(n), np.zeros((n, 3)), np.zeros(n), np.zeros(n), np.full(n, NONE, dtype=np.intp)
-        ),
+        ShoeContactLoads(np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, NONE, dtype=np.intp)),
         ContactCandidates(
             np.zeros((n, len(ground.bounds)), dtype=np.intp),
             np.zeros(n, dtype=np.intp),
@@ -151,28 +147,6 @@ def find_contact_candidates(contact: TerrainContact, frames: Frames, most: float
             forget_edges(history, i * MAX_EDGES, MAX_EDGES)
 
 
-@entry
-def add_terrain_contacts(contact: TerrainContact, frames: Frames, loads: Loads, step: float) -> None:
-    """Add the forces of the terrain on all shoes, and advance their contacts by `step` [s].
-
-    With a step of zero the contacts are found, but not sheared.
-
-    Args:
-        contact: Terrain and shoes; the memory of the contacts is changed, and the loads are overwritten.
-        frames: Kinematics of n shoes and two anchors.
-        loads: Added to: loads on the shoes.
-        step: Duration of the sub-step [s].
-    """
-    report = contact.loads
-    for i in range(len(contact.treads.kinds)):
-        report.normal_forces[i], report.sinkages[i], report.pressures[i] = 0.0, 0.0, 0.0
-        report.deepest_points[i] = NONE
-        report.shear_forces[i, 0], report.shear_forces[i, 1], report.shear_forces[i, 2] = 0.0, 0.0, 0.0
-        if contact.candidates.solid_counts[i] > 0:
-            add_point_contacts(contact, frames, loads, step, i)
-            add_edge_contacts(contact, frames, loads, step, i)
-
-
 @compiled
 def add_point_contacts(contact: TerrainContact, frames: Frames, loads: Loads, step: float, i: int) -> None:
     """Add the forces of the terrain on the points of shoe `i`, and advance their contacts by `step` [s]."""
@@ -182,10 +156,10 @@ def add_point_contacts(contact: TerrainContact, frames: Frames, loads: Loads, st
     center = row(frames.positions, i)
     velocity, spin = row(frames.velocities, i), row(frames.angular_velocities_world, i)
     lateral = axis(frames.rotations, i, 1)
-    total, torque, drag = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    total, torque = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for p in range(treads.contact_point_counts[kind]):
         lever = arm(frames.rotations, i, row(points[kind], p))
-        force, along, push, depth, pressure = touch_point(
+        force, _, push, depth, pressure = touch_point(
             ground,
             law,
             history,
@@ -200,14 +174,12 @@ def add_point_contacts(contact: TerrainContact, frames: Frames, loads: Loads, st
             1.0,
             step,
         )
-        total, drag = sum_of(total, force), sum_of(drag, along)
-        torque = sum_of(torque, cross(lever, force))
+        total, torque = sum_of(total, force), sum_of(torque, cross(lever, force))
         report.normal_forces[i] += push
         if depth > report.sinkages[i]:
             report.sinkages[i], report.pressures[i], report.deepest_points[i] = depth, pressure, p
     add(loads.forces, i, total, 1.0)
     add(loads.torques, i, torque, 1.0)
-    add(report.shear_forces, i, drag, 1.0)
 
 
 @compiled
@@ -242,13 +214,12 @@ def add_edge_contacts(contact: TerrainContact, frames: Frames, loads: Loads, ste
                 )
                 depth = offset - place[0] * normal[0] - place[1] * normal[1] - place[2] * normal[2]
                 inwards = (-out[0], -out[1], -out[2])
-                force, along, shear, push = touch_edge_end(
+                force, _, shear, push = touch_edge_end(
                     law, row(shears, tip), depth, here, inwards, lateral, friction, 1.0, step
                 )
                 shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
                 add(loads.forces, i, force, 1.0)
                 add(loads.torques, i, cross(lever, force), 1.0)
-                add(report.shear_forces, i, along, 1.0)
                 report.normal_forces[i] += push
                 if depth > report.sinkages[i]:
                     report.sinkages[i], report.pressures[i], report.deepest_points[i] = depth, 0.0, NONE

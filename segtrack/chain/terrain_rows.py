@@ -5,20 +5,23 @@ What is curved or lasts for a moment only is found anew in every sub-step: soil,
 
 from __future__ import annotations
 
-from segtrack.chain.contact_rows import CLOSING_SPEED, SHEAR, close_pair, press_pair, write_row
+import math
+
+from segtrack.chain.contact_rows import CLOSING_SPEED, DEPTH, PUSH, SHEAR, close_pair, press_pair, write_row
 from segtrack.chain.shoe_contact import TerrainContact, add_edge_contacts, add_point_contacts
 from segtrack.chain.shoe_dynamics import Frames, Loads
 from segtrack.ground import (
+    ALL_FACES,
     MAX_SOLIDS_PER_POINT,
     NONE,
     RIGID,
     Ground,
-    distance_into_solid,
     find_slot,
     penetration_depth_grid,
+    penetration_depth_solid,
     stands_for_floor,
 )
-from segtrack.kernels import Vector, add, arm, axis, inlined, row, sum_of
+from segtrack.kernels import Vector, add, arm, axis, entry, inlined, row, sum_of
 
 
 @inlined
@@ -64,7 +67,38 @@ def add_terrain_rows(
         held: True if they were found in an earlier sub-step.
         sub_step: [s]
     """
-    rows, law, begin, candidates = contact.rows, contact.parameters, 0, contact.candidates
+    _press_rows(contact, frames, loads, held, sub_step)
+    _add_soil_and_edges(contact, frames, loads, sub_step)
+
+
+@entry
+def add_terrain_contacts(contact: TerrainContact, frames: Frames, loads: Loads, step: float) -> None:
+    """Find the contacts of all shoes with the terrain, add their forces, and report them shoe by shoe.
+
+    It is what a sub-step does whose contacts serve for that alone. With a step of zero they are found, but
+    not sheared.
+
+    Args:
+        contact: Terrain and shoes; the memory of the contacts is changed, and the loads are overwritten.
+        frames: Kinematics of n shoes and two anchors.
+        loads: Added to: loads on the shoes.
+        step: Duration of the sub-step [s].
+    """
+    report = contact.loads
+    for i in range(len(contact.treads.kinds)):
+        report.normal_forces[i], report.sinkages[i], report.pressures[i] = 0.0, 0.0, 0.0
+        report.deepest_points[i] = NONE
+    find_terrain_contacts(contact, frames, 0.0)
+    _press_rows(contact, frames, loads, False, step)
+    _report_rows(contact)
+    _add_soil_and_edges(contact, frames, loads, step)
+    keep_terrain_shear(contact)
+
+
+@inlined
+def _press_rows(contact: TerrainContact, frames: Frames, loads: Loads, held: bool, sub_step: float) -> None:
+    """Add the forces of rigid ground on the shoes' points; arguments as of `add_terrain_rows`."""
+    rows, law, begin = contact.rows, contact.parameters, 0
     for pair in range(rows.pair_ends[0]):
         i, end = rows.shoes[pair], rows.ends[pair]
         force, torque = press_pair(
@@ -81,6 +115,28 @@ def add_terrain_rows(
         add(loads.forces, i, force, 1.0)
         add(loads.torques, i, torque, 1.0)
         begin = end
+
+
+@inlined
+def _report_rows(contact: TerrainContact) -> None:
+    """Report the contacts of the shoes' points with rigid ground, as they were pressed."""
+    rows, treads, report, begin = contact.rows, contact.treads, contact.loads, 0
+    for pair in range(rows.pair_ends[0]):
+        i = rows.shoes[pair]
+        for r in range(begin, rows.ends[pair]):
+            p = rows.places[r] // MAX_SOLIDS_PER_POINT % treads.contact_points.shape[1]
+            depth, push = rows.numbers[r, DEPTH], rows.numbers[r, PUSH]
+            report.normal_forces[i] += push
+            if depth > report.sinkages[i]:
+                pressure = push / treads.areas[treads.kinds[i], p]
+                report.sinkages[i], report.pressures[i], report.deepest_points[i] = depth, pressure, p
+        begin = rows.ends[pair]
+
+
+@inlined
+def _add_soil_and_edges(contact: TerrainContact, frames: Frames, loads: Loads, sub_step: float) -> None:
+    """Add the forces of soil, and of edges in shoes, which are found anew in every sub-step."""
+    candidates = contact.candidates
     for i in range(len(contact.treads.kinds)):
         if candidates.solid_counts[i] > 0:
             if _is_on_soil(contact, i):
@@ -171,4 +227,4 @@ def _depth_in(ground: Ground, solid: int, point: Vector) -> tuple[float, Vector]
     if solid >= len(ground.planes):
         depth, normal, _ = penetration_depth_grid(ground, solid - len(ground.planes), point)
         return depth, normal
-    return distance_into_solid(ground.planes, ground.faces[solid], solid, point)
+    return penetration_depth_solid(ground, solid, ALL_FACES, point, math.inf, True)

@@ -9,12 +9,12 @@ A belt is a row of sections: grousers, and faces between them, or faces alone. T
 which on rigid ground is the same for a belt that looks alike everywhere (the constraint to the
 ground in Okada et al. 2020); soil remembers where it was pressed, so that needs sections that ride.
 
-`section` says what of a section meets the ground, `belt` lays a vehicle's belts out for kernels,
-`candidates` finds which sections can touch, `memory` has what these remember, `belt_contact` what the ground
-does to them and `edge_contact` what its edges do. Where another engine moves the vehicle, `beside` has the
-belts' sub-steps, `beside_equations` what they solve, with `carrying_joints` among its unknowns, and
-`vehicle_belts` what that engine holds of them. `vehicle_belts` also has the load, slip and sinkage of each
-contact, in any engine.
+`section` says what of a section meets the ground, `belt` lays a vehicle's belts out for kernels, `candidates`
+finds which sections can touch, `memory` has what these remember, `belt_contact` what the ground does to them,
+`edge_contact` what its edges do, and `report` has the contacts as they are read. Where another engine moves
+the vehicle, `beside` has the belts' sub-steps, `beside_equations` what they solve, with `carrying_joints`
+among its unknowns, and `vehicle_belts` what that engine holds of them. `vehicle_belts` also has the load,
+slip and sinkage of each contact, in any engine.
 """
 
 import lazy_loader

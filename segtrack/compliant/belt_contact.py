@@ -10,17 +10,34 @@ from numpy.typing import NDArray
 from segtrack.compliant.belt import BeltArrays, section_pose
 from segtrack.compliant.candidates import Candidates
 from segtrack.compliant.edge_contact import (
+    EdgeSlots,
+    PartFrame,
     PartMotion,
+    Pieces,
+    ReportRows,
     add_edges,
     along_axes,
     horizon_of,
     motion_at,
-    report_contact,
     solid_of_edge,
 )
 from segtrack.compliant.memory import BeltMemory
-from segtrack.ground import MAX_EDGES, NONE, ContactParameters, Contacts, Ground, greatest_sinkage, point_load
-from segtrack.kernels import Vector, compiled, cross, dot, inlined, row, scaled, sum_of, without_share
+from segtrack.compliant.report import MAX_SINKAGE, report_contact
+from segtrack.ground import (
+    MAX_EDGES,
+    NONE,
+    ContactParameters,
+    Contacts,
+    Ground,
+    LinkMotion,
+    PointShare,
+    SolidsNear,
+    StepTimes,
+    greatest_sinkage,
+    point_load,
+    velocity_over_ground,
+)
+from segtrack.kernels import compiled, dot, inlined, row, scaled, sum_of, without_share
 
 _NO_RUN = 1e-7
 """Way of a belt in a step below which its chords are its tangents [m]."""
@@ -44,21 +61,13 @@ def _first_slot(memory: BeltMemory, section: int) -> int:
 def add_belt_contacts(
     ground: Ground,
     belts: BeltArrays,
-    belt: int,
     friction: float,
-    origin: Vector,
-    ex: Vector,
-    ey: Vector,
-    ez: Vector,
-    center: Vector,
-    velocity: Vector,
-    angular_velocity: Vector,
+    track: PartFrame,
+    motion: LinkMotion,
     travel: float,
-    speed: float,
     candidates: Candidates,
     memory: BeltMemory,
     contacts: Contacts,
-    link: int,
     report: NDArray[np.float64],
     ahead: float,
     step: float,
@@ -68,40 +77,39 @@ def add_belt_contacts(
     Args:
         ground: The ground.
         belts: The vehicle's.
-        belt: Index of the belt.
-        friction: Its coefficient along the track [-].
-        origin: Origin of its track frame in the world [m].
-        ex: x axis of its track frame in the world.
-        ey: y axis.
-        ez: z axis.
-        center: Centre of the link that carries it, in the world [m].
-        velocity: Velocity of that centre in the world [m/s].
-        angular_velocity: Angular velocity of that link in the world [rad/s].
+        friction: Coefficient of the belt along its track [-].
+        track: Its track frame.
+        motion: Motion of its link, and of the belt.
         travel: Travel of the belt [m].
-        speed: Speed of the belt [m/s].
         candidates: Candidates of the vehicle.
         memory: Contact memory of the vehicle.
         contacts: Contacts of the vehicle, written behind those that are there.
-        link: Index of the link that carries the belt.
         report: Filled with contacts (rows, `REPORT`), points of all sections first, then ends of their edges;
             may have no rows.
         ahead: Distance that no point moves further than in the step [m].
         step: Duration [s].
     """
-    law, horizon = contact_law(belts.laws, belt, friction), horizon_of(report, step)
+    belt, slides, center = motion.belt, motion.slides, motion.center
+    ex, ey, ez = track.x, track.y, track.z
+    law, times = (
+        contact_law(belts.laws, belt, friction),
+        StepTimes(step, horizon_of(report, step), ahead),
+    )
     first, points, history = belts.section_starts[belt], belts.points.shape[1], memory.contacts
     # What is reported acted in the step before: its chords lead here.
-    run = belts.riding[belt] * speed * (horizon if horizon > 0.0 else -step)
-    slides = belts.riding[belt] == 0.0
+    run = belts.riding[belt] * motion.speed * (times.horizon if times.horizon > 0.0 else -step)
     for near in range(candidates.near_starts[belt], candidates.near_starts[belt + 1]):
-        part = candidates.near[near]
-        place = memory.places[part]
-        kind, length = belts.kinds[part], belts.lengths[part]
-        coordinate = belts.coordinates[part] + belts.riding[belt] * travel
+        section = candidates.near[near]
+        place = memory.places[section]
+        kind, length = belts.kinds[section], belts.lengths[section]
+        # The section is where the path is at its coordinate q, with x axis t, z axis o and curvature k:
+        # dx/dq = t, dt/dq = -k o, do/dq = k t.
+        coordinate = belts.coordinates[section] + belts.riding[belt] * travel
         x, z, cosine, sine, curvature = section_pose(belts, belt, coordinate)
         out = along_axes(ex, ey, ez, (sine, 0.0, cosine))
         forward = along_axes(ex, ey, ez, (cosine, 0.0, -sine))
-        base = sum_of(origin, along_axes(ex, ey, ez, (x, 0.0, z)))
+        base = sum_of(track.origin, along_axes(ex, ey, ez, (x, 0.0, z)))
+        frame = PartFrame(base, forward, ey, out)
         lever = (base[0] - center[0], base[1] - center[1], base[2] - center[2])
         ride = PartMotion(forward, scaled(out, -curvature), scaled(forward, curvature))
         if abs(run) > _NO_RUN:
@@ -120,77 +128,56 @@ def add_belt_contacts(
             last = belts.section_starts[belt + 1] - 1
             before, behind = NONE, NONE
             if slides:
-                before = _first_slot(memory, part - 1 if part > first else last)
-                behind = _first_slot(memory, part + 1 if part < last else first)
+                before = _first_slot(memory, section - 1 if section > first else last)
+                behind = _first_slot(memory, section + 1 if section < last else first)
             entered = add_edges(
                 ground,
                 law,
                 belts.edge_weights[kind] * length,
-                belts.pieces[kind],
-                belts.face_counts[kind],
-                belts.piece_counts[kind],
+                Pieces(belts.pieces[kind], belts.face_counts[kind], belts.piece_counts[kind]),
                 candidates.edges[near],
                 candidates.edge_counts[near],
-                place * MAX_EDGES,
-                MAX_EDGES,
-                before,
-                behind,
-                base,
-                forward,
-                ey,
-                out,
-                velocity,
-                angular_velocity,
-                lever,
-                speed,
-                slides,
+                EdgeSlots(place * MAX_EDGES, MAX_EDGES, before, behind),
+                frame,
+                motion,
                 ride,
                 history,
                 contacts,
-                link,
-                belt,
-                report,
-                len(belts.kinds) * points + 2 * MAX_EDGES * part,
-                belt,
-                part,
-                step,
+                ReportRows(report, len(belts.kinds) * points + 2 * MAX_EDGES * section, belt, section),
+                times,
             )
             if entered != NONE:
                 edged = solid_of_edge(ground, candidates.solids[near], candidates.solid_counts[near], entered)
+        solids = SolidsNear(
+            candidates.solids[near], candidates.faces[near], candidates.solid_counts[near], edged, out
+        )
         for p in range(belts.point_counts[kind]):
             arm = along_axes(forward, ey, out, row(belts.points[kind], p))
             point = sum_of(base, arm)
             own, along_belt = sum_of(lever, arm), motion_at(ride, row(belts.points[kind], p))
+            share = PointShare(belts.areas[kind, p], belts.sides[kind, p], belts.weights[kind, p] * length)
             pressing, along, push, depth, pressure = point_load(
                 ground,
                 law,
                 history,
                 place * points + p,
-                candidates.solids[near],
-                candidates.faces[near],
-                candidates.solid_counts[near],
-                edged,
-                out,
+                solids,
                 point,
-                velocity,
-                angular_velocity,
-                speed,
-                slides,
+                motion,
+                own,
+                along_belt,
                 ey,
-                belts.areas[kind, p],
-                belts.sides[kind, p],
-                belts.weights[kind, p] * length,
-                ahead,
-                step,
-                horizon,
+                share,
+                times,
                 contacts,
-                (link, belt, own, along_belt),
             )
             if len(report) > 0:
-                index, size = part * points + p, math.sqrt(dot(pressing, pressing))
+                index, size = section * points + p, math.sqrt(dot(pressing, pressing))
                 if slides and size > 0.0:  # As the law has it.
                     normal = scaled(pressing, 1 / size)
                     along_belt = without_share(along_belt, dot(along_belt, normal), normal)
-                here = sum_of(sum_of(velocity, cross(angular_velocity, own)), scaled(along_belt, speed))
-                report_contact(report, index, point, pressing, push, along, here, depth, pressure, belt, part)
-                report[index, 14] = greatest_sinkage(history, place * points + p)
+                here = velocity_over_ground(motion, own, along_belt)
+                report_contact(
+                    report, index, point, pressing, push, along, here, depth, pressure, belt, section
+                )
+                report[index, MAX_SINKAGE] = greatest_sinkage(history, place * points + p)

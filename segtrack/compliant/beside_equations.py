@@ -22,6 +22,7 @@ from segtrack.ground import (
     PASSES,
     ROOT,
     TOLERANCE,
+    BeltDrives,
     CompositeBody,
     Contacts,
     CouplingImpulses,
@@ -29,20 +30,20 @@ from segtrack.ground import (
     ParentFrames,
     Reaction,
     VehicleLoads,
-    add_column,
+    add_belt_to_root,
     add_contact_loads,
     add_to_root,
+    belt_momentum,
     change_at_limit,
+    change_drive_modes,
     clear_equations,
     clear_loads,
     excess_of,
-    expected_change,
-    held_again,
-    hold,
-    limited_force,
+    expect_belt_changes,
+    hold_drives,
     solve_free,
     times_link,
-    write_contact_masses,
+    write_link_contacts,
 )
 from segtrack.kernels import Vector, axis, compiled, cross, dot, inlined, offset, row, scaled
 
@@ -95,6 +96,7 @@ def gather_equations(
     clear_equations(equations)
     for i in range(ROOT):
         equations.modes[i], equations.change[i] = HELD if vehicle.inverse_mass == 0.0 else FREE, 0.0
+    # One rigid body about its centre: m dv = h (m g + f), I dw = h t, with f and t of what acts from outside.
     if vehicle.inverse_mass != 0.0:
         mass, gravity = 1.0 / vehicle.inverse_mass, vehicle.gravity
         write_inverse(vehicle.inverse_inertia, own)
@@ -106,10 +108,8 @@ def gather_equations(
                 equations.matrix[3 + i, 3 + k] = own[3 + i, 3 + k]
     add_joints(equations, joints, first, vehicle, sub_step)
     for t in range(len(belts.perimeters)):
-        for i in range(3):
-            for k in range(3):
-                own[3 + i, 3 + k] = 0.0
-        write_contact_masses(loads, t, 0.0, own)
+        # Track frame and belt, `ground.belt_equations` with M = 0; the frame sweeps S s e around, w x S s e.
+        write_link_contacts(loads, t, own)
         lever = offset(parents.positions, t, vehicle.center)
         swept = swept_momentum(belts, motion, parents, t)
         force, torque = row(loads.forces, t), row(loads.torques, t)
@@ -117,18 +117,22 @@ def gather_equations(
         force, torque = scaled(force, sub_step), scaled(torque, sub_step)
         add_to_root(equations, lever, force, torque)
         axle, turning = axis(parents.rotations, t, 1), row(parents.angular_velocities_world, t)
-        rate, stored, pull = dot(axle, turning), belts.spin_momenta[t], loads.belt_masses[t]
+        rate, stored = dot(axle, turning), belts.spin_momenta[t]
         # What the engine has changed of the link's turning since the last sub-step.
         added = stored * (rate - motion.axle_rates[t])
         unknown = ROOT + t
-        change = (pull[0], pull[1], pull[2])
-        turn = (pull[3] + stored * axle[0], pull[4] + stored * axle[1], pull[5] + stored * axle[2])
-        add_column(equations, unknown, lever, change, turn)
+        change, turn = belt_momentum(loads, t, axle, stored)
+        add_belt_to_root(equations, unknown, lever, (change, turn), belts.masses[t], loads, t)
         place = row(parents.positions, t)
         add_belt_to_joints(equations, joints, first, t, unknown, place, lever, force, torque, change, turn)
-        equations.matrix[unknown, unknown] = belts.masses[t] + pull[6]
         equations.right[unknown] = sub_step * loads.pulls[t] - added
-        hold(equations, unknown, motion.targets[t] - motion.speeds[t])
+    hold_drives(equations, _drives_of(motion, work), len(belts.perimeters))
+
+
+@compiled
+def _drives_of(motion: BeltMotion, work: Beside) -> BeltDrives:
+    """Drives of the belts, whose unknowns follow those of the root."""
+    return BeltDrives(ROOT, motion.speeds, motion.targets, motion.limits, work.drive_forces)
 
 
 @compiled
@@ -175,9 +179,8 @@ def solve_with_contacts(
         vehicle: All links as one rigid body.
         sub_step: [s]
     """
-    for t in range(len(belts.perimeters)):
-        most, aim = sub_step * motion.limits[t] / belts.masses[t], motion.targets[t] - motion.speeds[t]
-        work.belt_changes[t] = expected_change(work.belt_changes[t], aim, most)
+    last = work.belt_changes
+    expect_belt_changes(_drives_of(motion, work), belts.masses, last, work.belt_changes, sub_step)
     for n in range(PASSES):
         clear_loads(work.loads)
         add_contact_loads(work.contacts, work.changes, work.turns, work.belt_changes, n, work.loads, sub_step)
@@ -206,17 +209,10 @@ def _spread_changes(belts: BeltArrays, work: Beside) -> None:
 def _solve(belts: BeltArrays, motion: BeltMotion, work: Beside, sub_step: float) -> None:
     """Solve the equations of a sub-step [s], with drives and motors of joints at their limits."""
     equations, joints = work.equations, ROOT + len(belts.perimeters)
-    first = len(equations.right) - ROOT + 1
+    first, drives = len(equations.right) - ROOT + 1, _drives_of(motion, work)
     for n in range(2 * first):
         solve_free(equations)
-        changed = False
-        for t in range(len(belts.perimeters)):
-            if equations.modes[ROOT + t] == HELD:
-                work.drive_forces[t], freed = limited_force(equations, ROOT + t, motion.limits[t], sub_step)
-                changed |= freed
-            elif n < first:
-                aim = motion.targets[t] - motion.speeds[t]
-                changed |= held_again(equations, ROOT + t, work.drive_forces[t], aim, sub_step)
+        changed = change_drive_modes(equations, drives, len(belts.perimeters), n < first, sub_step)
         if change_joint_modes(equations, work.joints, joints, n < first, sub_step):
             changed = True
         if not changed:
@@ -241,15 +237,14 @@ def move_belts(
     for t in range(len(belts.perimeters)):
         gained, stored, axle = work.belt_changes[t], belts.spin_momenta[t], axis(parents.rotations, t, 1)
         moved, angular = row(work.changes, t), row(work.turns, t)
-        for i in range(3):
-            for k in range(3):
-                own[3 + i, 3 + k] = 0.0
-        write_contact_masses(loads, t, 0.0, own)
+        write_link_contacts(loads, t, own)
         swept = swept_momentum(belts, motion, parents, t)
+        # What they do to the link in the sub-step: F - (A V + (a + S e) b) / h.
         taken, turned = times_link(own, moved, angular)
+        change, turn = belt_momentum(loads, t, axle, stored)
         for k in range(3):
-            force = loads.forces[t, k] - (taken[k] + gained * loads.belt_masses[t, k]) / sub_step
-            held = turned[k] + gained * (loads.belt_masses[t, 3 + k] + stored * axle[k])
+            force = loads.forces[t, k] - (taken[k] + gained * change[k]) / sub_step
+            held = turned[k] + gained * turn[k]
             work.reaction.forces[t, k] = force
             work.reaction.torques[t, k] = loads.torques[t, k] - swept[k] - held / sub_step
         motion.axle_rates[t] = dot(axle, row(parents.angular_velocities_world, t)) + dot(axle, angular)

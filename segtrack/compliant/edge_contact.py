@@ -7,13 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.compliant.report import report_contact
 from segtrack.ground import (
     MAX_EDGES,
     NONE,
     ContactHistory,
     ContactParameters,
+    ContactPart,
     Contacts,
     Ground,
+    LinkMotion,
+    StepTimes,
     edge_end_load,
     edge_in_piece,
     find_edge_slot,
@@ -21,12 +25,9 @@ from segtrack.ground import (
     knows_edge,
     point_between,
     take_edge_over,
+    velocity_over_ground,
 )
-from segtrack.kernels import Vector, compiled, cross, dot, row, scaled, sum_of, without_share
-
-REPORT = 18
-"""Numbers a contact is reported by: place, normal force, force along surfaces, velocity over the ground,
-depth, pressure, belt and section, or behind the belts and hull; of points, the greatest sinkage; force."""
+from segtrack.kernels import Vector, compiled, dot, row, scaled, sum_of, without_share
 
 
 @compiled
@@ -37,44 +38,6 @@ def along_axes(x: Vector, y: Vector, z: Vector, point: Vector) -> Vector:
         x[1] * point[0] + y[1] * point[1] + z[1] * point[2],
         x[2] * point[0] + y[2] * point[1] + z[2] * point[2],
     )
-
-
-@compiled
-def report_contact(
-    report: NDArray[np.float64],
-    index: int,
-    place: Vector,
-    normal: Vector,
-    normal_force: float,
-    along: Vector,
-    velocity: Vector,
-    depth: float,
-    pressure: float,
-    belt: int,
-    section: int,
-) -> None:
-    """Write a contact that carries anything into row `index` of a report, if it has rows.
-
-    Args:
-        report: Rows of contacts (n, `REPORT`).
-        index: Row.
-        place: Place of the contact in the world [m].
-        normal: Normal force in the world [N].
-        normal_force: Sum of the sizes of the normal forces [N].
-        along: Force along surfaces in the world [N].
-        velocity: Velocity over the ground in the world [m/s].
-        depth: Greatest depth [m].
-        pressure: Greatest pressure [Pa].
-        belt: Group of the contact.
-        section: Part of the group.
-    """
-    if len(report) == 0 or normal_force == 0.0:
-        return
-    out = report[index]
-    for k in range(3):
-        out[k], out[4 + k], out[7 + k] = place[k], along[k], velocity[k]
-        out[15 + k] = along[k] + normal[k]
-    out[3], out[10], out[11], out[12], out[13] = normal_force, depth, pressure, belt, section
 
 
 class PartMotion(NamedTuple):
@@ -100,39 +63,70 @@ def horizon_of(report: NDArray[np.float64], step: float) -> float:
     return 0.0 if len(report) > 0 else step
 
 
+class Pieces(NamedTuple):
+    """Convex pieces of a part.
+
+    Attributes:
+        faces: Their faces (pieces, faces, 5), see `ground.point_contact.FACE`.
+        face_counts: Number of each piece's faces (pieces,).
+        number: Number of pieces.
+    """
+
+    faces: NDArray[np.float64]
+    face_counts: NDArray[np.intp]
+    number: int
+
+
+class EdgeSlots(NamedTuple):
+    """Slots of a part for edges in the memory of contacts.
+
+    Attributes:
+        first: The first one.
+        number: Number of them.
+        before: First slot of a part from which an edge may pass to this one, or `NONE`.
+        behind: Likewise.
+    """
+
+    first: int
+    number: int
+    before: int
+    behind: int
+
+
+class PartFrame(NamedTuple):
+    """Frame of a part in the world: its origin [m], and its axes along a belt, across it, and outwards."""
+
+    origin: Vector
+    x: Vector
+    y: Vector
+    z: Vector
+
+
+class ReportRows(NamedTuple):
+    """Rows of a report for a part: all rows, its first one there, its group, and its index in that."""
+
+    rows: NDArray[np.float64]
+    first: int
+    group: int
+    part: int
+
+
 @compiled
 def add_edges(
     ground: Ground,
     law: ContactParameters,
     weight: float,
-    pieces: NDArray[np.float64],
-    face_counts: NDArray[np.intp],
-    piece_count: int,
+    pieces: Pieces,
     edges: NDArray[np.int32],
     edge_count: int,
-    first_slot: int,
-    slot_count: int,
-    before: int,
-    behind: int,
-    base: Vector,
-    x: Vector,
-    y: Vector,
-    z: Vector,
-    velocity: Vector,
-    spin: Vector,
-    lever: Vector,
-    speed: float,
-    slides: bool,
+    slots: EdgeSlots,
+    frame: PartFrame,
+    motion: LinkMotion,
     ride: PartMotion,
     history: ContactHistory,
     contacts: Contacts,
-    link: int,
-    belt: int,
-    report: NDArray[np.float64],
-    first_row: int,
-    group: int,
-    part: int,
-    step: float,
+    report: ReportRows,
+    times: StepTimes,
 ) -> int:
     """Write the contacts of the edges near a part in a step; they are advanced to now.
 
@@ -140,70 +134,63 @@ def add_edges(
         ground: The ground.
         law: Contact parameters of the part.
         weight: Fraction of their stiffness and damping at either end of an edge.
-        pieces: Faces of the part's convex pieces (pieces, faces, 5).
-        face_counts: Number of each piece's faces (pieces,).
-        piece_count: Number of pieces.
+        pieces: Convex pieces of the part.
         edges: Candidates (n,).
         edge_count: Number of candidates, the first ones of `edges`.
-        first_slot: First slot of the history, for the part.
-        slot_count: Number of the part's slots.
-        before: First slot of a part from which an edge may pass to this one, or `NONE`.
-        behind: Likewise.
-        base: Origin of the part's frame in the world [m].
-        x: x axis of the part's frame in the world, along which a belt moves.
-        y: y axis, across the track.
-        z: z axis.
-        velocity: Velocity of the link's centre, in the world [m/s].
-        spin: Angular velocity of the link, in the world [rad/s].
-        lever: From the link's centre to the part's origin, in the world [m].
-        speed: Speed of the belt [m/s].
-        slides: True if the belt slides along the part, and does not carry it.
+        slots: Slots of the part.
+        frame: Frame of the part.
+        motion: Motion of its link and belt.
         ride: Motion of the part over its link, per metre of the belt.
         history: Contact memory of the vehicle.
         contacts: Contacts of the vehicle, written behind those that are there.
-        link: Index of the link.
-        belt: Index of the belt, or `NONE` for a part that moves with its link.
-        report: Report as in `add_belt_contacts`.
-        first_row: Row there of the first end of the first slot.
-        group: Group by which the report names the belt, or the hull.
-        part: Index of the part.
-        step: Duration [s].
+        report: Rows of the part, two for each slot.
+        times: The step.
 
     Returns:
         Edge across the track that has entered the part, or `NONE`.
     """
-    entered = NONE
-    touched = 0
+    entered, touched = NONE, 0
+    x, y, z = frame.x, frame.y, frame.z
+    lever = (
+        frame.origin[0] - motion.center[0],
+        frame.origin[1] - motion.center[1],
+        frame.origin[2] - motion.center[2],
+    )
     for e in range(edge_count):
         edge = edges[e]
-        begin = _in_frame(base, x, y, z, row(ground.edges[:, :3], edge))
-        end = _in_frame(base, x, y, z, row(ground.edges[:, 3:], edge))
-        for piece in range(piece_count):
-            start, stop, normal, offset = edge_in_piece(pieces[piece], face_counts[piece], begin, end)
+        begin = _in_frame(frame, row(ground.edges[:, :3], edge))
+        end = _in_frame(frame, row(ground.edges[:, 3:], edge))
+        for piece in range(pieces.number):
+            start, stop, normal, offset = edge_in_piece(
+                pieces.faces[piece], pieces.face_counts[piece], begin, end
+            )
             if not start < stop:
                 continue
-            contact = edge * len(pieces) + piece
-            known = knows_edge(history, first_slot, slot_count, contact)
-            slot = find_edge_slot(history, first_slot, slot_count, contact)
+            # Memory: a contact goes on in its slot, or in one that a neighbour's slides over to.
+            contact = edge * len(pieces.faces) + piece
+            known = knows_edge(history, slots.first, slots.number, contact)
+            slot = find_edge_slot(history, slots.first, slots.number, contact)
             if slot == NONE:
                 continue
             if not known:
-                for neighbour in (before, behind):
+                for neighbour in (slots.before, slots.behind):
                     if neighbour != NONE:
                         known |= take_edge_over(history, slot, neighbour, MAX_EDGES, contact)
-            touched |= 1 << (slot - first_slot)
+            touched |= 1 << (slot - slots.first)
             dx, dy, dz = end[0] - begin[0], end[1] - begin[1], end[2] - begin[2]
             if dy * dy >= dx * dx + dz * dz:
                 entered = edge
+            # Both ends of the stretch inside, a + t (b - a) for t = start and stop, leave by the face n.x = c
+            # nearest to its middle, each with its depth c - n.x: they are contacts with the normal -n.
             inwards = along_axes(x, y, z, (-normal[0], -normal[1], -normal[2]))
             shears = history.edge_shear_displacements[slot]
             for tip in range(2):
                 place = point_between(begin, end, stop if tip else start)
                 arm = along_axes(x, y, z, place)
                 own, along_belt = sum_of(lever, arm), motion_at(ride, place)
-                if slides:
+                if motion.slides:
                     along_belt = without_share(along_belt, dot(along_belt, inwards), inwards)
-                here = sum_of(sum_of(velocity, cross(spin, own)), scaled(along_belt, speed))
+                here = velocity_over_ground(motion, own, along_belt)
                 depth = offset - dot(place, normal)
                 pressing, shear, along, push = edge_end_load(
                     law,
@@ -215,15 +202,25 @@ def add_edges(
                     law.friction * ground.edge_friction[edge],
                     weight,
                     known,
-                    step,
-                    horizon_of(report, step),
+                    times,
                     contacts,
-                    (link, belt, own, along_belt),
+                    ContactPart(motion.link, motion.belt, own, along_belt),
                 )
                 shears[tip, 0], shears[tip, 1], shears[tip, 2] = shear
-                index, point = first_row + 2 * (slot - first_slot) + tip, sum_of(base, arm)
-                report_contact(report, index, point, pressing, push, along, here, depth, 0.0, group, part)
-    forget_lost_edges(history, first_slot, slot_count, touched)
+                report_contact(
+                    report.rows,
+                    report.first + 2 * (slot - slots.first) + tip,
+                    sum_of(frame.origin, arm),
+                    pressing,
+                    push,
+                    along,
+                    here,
+                    depth,
+                    0.0,
+                    report.group,
+                    report.part,
+                )
+    forget_lost_edges(history, slots.first, slots.number, touched)
     return entered
 
 
@@ -238,7 +235,8 @@ def solid_of_edge(ground: Ground, solids: NDArray[np.int32], count: int, edge: i
 
 
 @compiled
-def _in_frame(base: Vector, x: Vector, y: Vector, z: Vector, point: Vector) -> Vector:
+def _in_frame(frame: PartFrame, point: Vector) -> Vector:
     """A point of the world, in a frame."""
+    base = frame.origin
     lever = (point[0] - base[0], point[1] - base[1], point[2] - base[2])
-    return dot(x, lever), dot(y, lever), dot(z, lever)
+    return dot(frame.x, lever), dot(frame.y, lever), dot(frame.z, lever)

@@ -14,7 +14,6 @@ from segtrack.compliant.beside import CROWDED, begin_step, read_belts, run_belts
 from segtrack.compliant.beside_equations import Beside
 from segtrack.compliant.candidates import Candidates, Room, allocate_candidates
 from segtrack.compliant.carrying_joints import CarryingJoints
-from segtrack.compliant.edge_contact import REPORT
 from segtrack.compliant.memory import (
     SavedSections,
     allocate_belt_memory,
@@ -24,6 +23,7 @@ from segtrack.compliant.memory import (
     restore_sections,
     save_sections,
 )
+from segtrack.compliant.report import REPORT, ContactReport
 from segtrack.ground import (
     MAX_EDGES,
     MAX_SOLIDS_PER_POINT,
@@ -88,31 +88,31 @@ class GrouserReading:
                 value.setflags(write=False)
 
     @classmethod
-    def from_report(cls, rows: NDArray[np.float64], belt: BeltDesign, first: int) -> GrouserReading:
-        """Read a belt's rows of a contact report.
+    def from_report(cls, report: ContactReport, belt: BeltDesign, first: int) -> GrouserReading:
+        """Read the contacts of a belt, whose arrays are made read-only.
 
         Args:
-            rows: Rows of the belt (n, `edge_contact.REPORT`).
+            report: Contacts of the belt alone.
             belt: The belt.
             first: Index of the belt's first section.
         """
-        own = rows[:, 13].astype(np.intp) - first
+        own = report.parts - first
         sides = np.array([section.sides[0] for section in belt.sections])
         areas = np.array([section.areas.sum() for section in belt.sections])
         kinds = belt.kinds[own]
         return cls(
-            points=rows[:, :3].copy(),
+            points=report.places,
             grousers=np.where(own < belt.grouser_count, own, -1),
-            normal_force=rows[:, 3].copy(),
-            tangential_force=rows[:, 4:7].copy(),
-            force=rows[:, 15:18].copy(),
-            slip_velocity=rows[:, 7:10].copy(),
-            sinkage=rows[:, 10].copy(),
-            pressure=rows[:, 11].copy(),
+            normal_force=report.normal_forces,
+            tangential_force=report.tangential_forces,
+            force=report.forces,
+            slip_velocity=report.velocities,
+            sinkage=report.depths,
+            pressure=report.pressures,
             footing_width=sides[kinds],
             footing_length=(areas / sides)[kinds],
             bed_stiffness=belt.law.stiffness * belt.lengths[own] / areas[kinds],
-            max_sinkage=rows[:, 14].copy(),
+            max_sinkage=report.max_sinkages,
             grouser_count=belt.grouser_count,
         )
 
@@ -266,16 +266,15 @@ class VehicleBelts:
 
     def read(self, parents: ParentFrames, belt: int) -> GrouserReading:
         """Contacts of one belt with the ground, where the parent frames are now; nothing is changed."""
-        report = np.zeros((self._sections * (self._points + 2 * MAX_EDGES), REPORT))
-        room = allocate_contacts(len(report) * MAX_SOLIDS_PER_POINT)
+        rows = np.zeros((self._sections * (self._points + 2 * MAX_EDGES), REPORT))
+        room = allocate_contacts(len(rows) * MAX_SOLIDS_PER_POINT)
         work = self._work._replace(parents=parents, contacts=room)
         near = self._allocate(len(self._ground.bounds), len(self._ground.edges))
         memory = allocate_belt_memory(self._sections, self._points, self._sections)
         copy_memory(memory, self._memory)
-        read_belts(self._ground, self.arrays, self.motion, near, memory, work, report)
+        read_belts(self._ground, self.arrays, self.motion, near, memory, work, rows)
         design, first = self.designs[belt], int(self.arrays.section_starts[belt])
-        rows = report[(report[:, 3] > 0) & (report[:, 12] == belt)]
-        return GrouserReading.from_report(rows, design, first)
+        return GrouserReading.from_report(ContactReport.of(rows).of_group(belt), design, first)
 
     def save(self, belt: int) -> SavedBelt:
         """Everything of one belt that changes."""

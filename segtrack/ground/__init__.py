@@ -10,9 +10,11 @@ points, and each near edge, to `point_contact`, and applies the forces.
 | `height_scan` | heights of terrain, laid out and sampled |
 | `broadphase` | candidates near a part, and what contacts remember |
 | `tread` | what of a shoe meets the ground |
-| `point_contact`, `contact_laws` | depth of points and edges in the ground; what rigid ground and soil do |
+| `depth` | depth of a point in solids and grids, and the height of a grid |
+| `point_contact`, `contact_laws` | contact of points and edges; what rigid ground and soil do |
 | `implicit_contact`, `implicit_laws` | contact that is linearly implicit in a step's velocities |
 | `equations`, `contact_loads` | velocity changes in a step; what contacts add to loads and masses |
+| `belt_equations` | belts, their contacts and drives in these equations, for any host |
 | `active_contacts` | contacts that act in a step, cut where friction and adhesion end |
 | `parent_frames` | links that carry belts, as parts of one rigid vehicle |
 | `outside` | wrench on a vehicle of all that its belts do not know |

@@ -85,10 +85,26 @@ def room_for_contacts(contacts: Contacts) -> int:
     return LANES * len(contacts.blocks)
 
 
+class ContactPart(NamedTuple):
+    """Place of a contact on a vehicle.
+
+    Attributes:
+        link: Index of the link.
+        belt: Index of the belt, or `NONE` for what moves with its link.
+        lever: From the link's centre, in the world [m].
+        along_belt: Velocity of the place over the link per belt speed, in the world [-].
+    """
+
+    link: int
+    belt: int
+    lever: Vector
+    along_belt: Vector
+
+
 @inlined
 def write_contact(
     contacts: Contacts,
-    part: tuple[int, int, Vector, Vector],
+    part: ContactPart,
     normal: Vector,
     across: Vector,
     less: float,
@@ -101,7 +117,7 @@ def write_contact(
 
     Args:
         contacts: Contacts, with room for it.
-        part: Link, belt or `NONE`, place from the link's centre [m] and velocity per belt speed [-].
+        part: Its place on the vehicle.
         normal: Normal, out of what is touched.
         across: Direction across the track, along the surface; nothing where the ellipse is a circle.
         less: 1 - r^2 [-].
@@ -110,7 +126,7 @@ def write_contact(
         limits: mu [-], C [N] and limit of now [N].
         drag: Viscous force at the velocities of the step's beginning [N], and resistance [N s/m].
     """
-    link, belt, lever, along = part
+    link, belt = part.link, part.belt
     count = contacts.used[0]
     block = (count + LANES - 1) // LANES
     if count % LANES != 0 and contacts.parts[block - 1, 0] == link and contacts.parts[block - 1, 1] == belt:
@@ -123,8 +139,8 @@ def write_contact(
             contacts.blocks[block, k] = 0.0
     contacts.used[0] = block * LANES + lane + 1
     out = contacts.blocks[block]
-    _write_vector(out, LEVER, lane, lever)
-    _write_vector(out, ALONG_BELT, lane, along)
+    _write_vector(out, LEVER, lane, part.lever)
+    _write_vector(out, ALONG_BELT, lane, part.along_belt)
     _write_vector(out, NORMAL, lane, normal)
     _write_vector(out, HOLDING, lane, hold[0])
     if less != 0.0:
@@ -156,7 +172,7 @@ def _vector_in(block: NDArray[np.float64], first: int, lane: int) -> Vector:
 def _change_in(
     block: NDArray[np.float64], lane: int, change: Vector, turn: Vector, belt_change: float
 ) -> Vector:
-    """Change of the velocity of a contact's part at its place, in the world [m/s].
+    """Change of the velocity of a contact's part at its place, dv + dw x r + ds t, in the world [m/s].
 
     Args:
         block: Contacts of the part.
@@ -241,6 +257,7 @@ def _add_block(
             block[RESISTANCE * LANES + lane],
             block[FORCE * LANES + lane],
         )
+        # N = N_0 - D_n dv_n; q = min(1, (C + mu N) / |s_0 - D_t dv_t|), by friction's ellipse.
         velocity = _change_in(block, lane, change, turn, belt_change)
         rising = dot(velocity, normal)
         push = pressing - resistance * rising
@@ -252,6 +269,7 @@ def _add_block(
             _holding_in(block, lane, without_share(velocity, rising, normal)), across, less, limit
         )
         block[ACTS * LANES + lane], block[CUT * LANES + lane] = acts, cut
+        # F = N_0 n + q s_0 + viscous force, and the mass h (D_n, q D_t) that takes it to the step's end.
         along = sum_of(scaled(_vector_in(block, HOLDING, lane), cut), _vector_in(block, DRAGGING, lane))
         added = contact_mass(
             step * acts * resistance,

@@ -131,6 +131,7 @@ def advance_shear(
         Shear displacement after the step in the world [m], its component across the track [m], 1 - r^2, and
         the direction across the track along the surface; nothing where the ellipse is a circle.
     """
+    # e <- (1 - n n^T) e + h v_t: what had turned out of the surface goes.
     x, y, z = without_share(shear, dot(shear, normal), normal)
     x, y, z = x + step * slip[0], y + step * slip[1], z + step * slip[2]
     less, across = 0.0, (0.0, 0.0, 0.0)
@@ -140,6 +141,8 @@ def advance_shear(
         across = (across[0] / size, across[1] / size, across[2] / size) if size > 1e-6 else (0.0, 0.0, 0.0)
         less = 1 - ratio * ratio
     side = x * across[0] + y * across[1] + z * across[2]
+    # With a across the track and f = -k (e - (1 - r^2) e_a a), within the ellipse of friction:
+    # f_along^2 + (f_a / r)^2 = k^2 (e^2 - (1 - r^2) e_a^2) <= limit^2.
     stretch = stiffness * stiffness * (x * x + y * y + z * z - less * side * side)
     if stretch > limit * limit:
         cut = limit / math.sqrt(stretch)
@@ -151,7 +154,7 @@ def advance_shear(
 def holding_force(
     shear: Vector, side: float, less: float, across: Vector, slip: Vector, stiffness: float, resistance: float
 ) -> Vector:
-    """Force along a surface that would hold a contact [N].
+    """Force along a surface that would hold a contact, -(1 - less a a^T) (k e + c v_t) [N].
 
     Args:
         shear: Shear displacement [m], as `advance_shear` returns it.
@@ -173,7 +176,10 @@ def holding_force(
 
 @compiled
 def friction_square(force: Vector, across: Vector, less: float) -> float:
-    """Square of a force along a surface, measured by the axis of friction's ellipse along the track [N^2]."""
+    """Square of a force along a surface, measured by the axis of friction's ellipse along the track [N^2].
+
+    With f_a across the track, f^2 + f_a^2 (1 - r^2) / r^2 = f_along^2 + (f_a / r)^2.
+    """
     side = dot(force, across)
     return dot(force, force) + side * side * less / (1 - less)
 
@@ -253,9 +259,11 @@ def soil_pressure(
         The pressure [Pa], 0 where soil that was pressed down no longer reaches up to the point,
         and a slope for the damping [N/m^3].
     """
+    # First loading, p = (k_c / b + k_phi) z^n (48).
     if sinkage >= greatest:
         slope = soil_slope(soil, side, sinkage, steepest)
         return slope * sinkage, slope
+    # Repetitive loading (Wong), p = p(z_max) - k_u (z_max - z), k_u = k_0 + A_u z_max.
     slope = soil_slope(soil, side, greatest, steepest)
     unloading = max(
         soil.unloading_stiffness + soil.unloading_growth * greatest,
@@ -292,6 +300,7 @@ def advance_soil_shear(
     """
     modulus = max(soil.shear_deformation_modulus, strength / stiffest)
     speed = math.sqrt(dot(slip, slip))
+    # de = dj - e / K |e / K|^m |dj|, and |e| <= K, where the stress is the strength.
     x, y, z = without_share(shear, dot(shear, normal), normal)
     share = math.sqrt(x * x + y * y + z * z) / modulus
     kept = 1 - speed * step / modulus * (share if soil.tanh > 0 else 1.0)

@@ -106,6 +106,7 @@ def add_in_lane(
         force: Force on link and belt [N].
         added: Mass that the contact adds [kg].
     """
+    # Columns a, b, c of [r] D, and u, v, w of [r] D [r]^T; along the belt's t: D t, r x D t, t.D t, t.F.
     xx, yy, zz, xy, yz, zx = added
     a = cross(lever, (xx, xy, zx))
     b = cross(lever, (xy, yy, yz))

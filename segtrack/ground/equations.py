@@ -119,6 +119,12 @@ def times_link(a: NDArray[np.float64], velocity: Vector, spin: Vector) -> tuple[
 def add_to_root(equations: Equations, lever: Vector, force: Vector, torque: Vector) -> None:
     """Add a link's matrix, and what acts on it in the step, to the root.
 
+    The link moves with the root, u, at the lever r: V = J u. Its matrix has the blocks A, C (turning by
+    velocity) and B, and the impulses f and t act on it:
+
+        J = [ 1  -[r] ]   J^T M J = [ A          (C + [r] A)^T                   ]   J^T F = [ f         ]
+            [ 0   1   ]             [ C + [r] A  B - C [r] + [r] C^T - [r] A [r] ]           [ t + r x f ]
+
     Args:
         equations: Equations with the link's matrix in `link_matrix`.
         lever: From the root's centre to the link's, in the world [m].
@@ -150,7 +156,7 @@ def add_to_root(equations: Equations, lever: Vector, force: Vector, torque: Vect
 
 @compiled
 def add_column(equations: Equations, i: int, lever: Vector, change: Vector, turn: Vector) -> None:
-    """Add the coupling of unknown i with the root.
+    """Add the coupling of unknown i with the root, J^T m = (p, l + r x p), J as in `add_to_root`.
 
     Args:
         equations: Changed in place.
@@ -173,7 +179,7 @@ def hold(equations: Equations, i: int, change: float) -> None:
 
 @compiled
 def needed_force(equations: Equations, i: int, step: float) -> float:
-    """Force with which unknown i changes as it is to, in a step [s] [N or N m]."""
+    """Force with which unknown i changes as it is to, in a step h [s]: (M_i x - r_i) / h [N or N m]."""
     total = -equations.right[i]
     for k in range(len(equations.right)):
         total += entry_of(equations.matrix, i, k) * equations.change[k]
@@ -246,7 +252,12 @@ def entry_of(matrix: NDArray[np.float64], i: int, k: int) -> float:
 
 @inlined
 def solve_free(equations: Equations) -> None:
-    """Find the unknowns that are free, with the others as they are (Cholesky)."""
+    """Find the unknowns that are free, with the others as they are.
+
+    Of M x = r, with f the free unknowns and h the others, by Cholesky's factor L:
+
+        L L^T = M_ff,    L y = r_f - M_fh x_h,    L^T x_f = y
+    """
     matrix, factor, change = equations.matrix, equations.factor, equations.change
     modes, order, solution = equations.modes, equations.order, equations.solution
     count, size = 0, len(equations.right)
@@ -254,6 +265,7 @@ def solve_free(equations: Equations) -> None:
         if modes[i] == FREE:
             order[count] = i
             count += 1
+    # Row a: L_ab = (M_ab - sum_c<b L_ac L_bc) / L_bb, L_aa^2 = M_aa - sum_b<a L_ab^2; y_a with it.
     for a in range(count):
         i = order[a]
         total, diagonal = equations.right[i], matrix[i, i]
@@ -269,6 +281,7 @@ def solve_free(equations: Equations) -> None:
             total -= factor[a, b] * solution[b]
         factor[a, a] = math.sqrt(diagonal)
         solution[a] = total / factor[a, a]
+    # Backwards: x_a = (y_a - sum_b>a L_ba x_b) / L_aa.
     for back in range(count):
         a = count - 1 - back
         total = solution[a]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.geometry import Box, Cylinder, Hull
+from segtrack.ground.depth import height_in_cell
 from segtrack.kernels import Packed, compiled, entry, item
 from segtrack.terrain import (
     ON_FACE,
@@ -367,9 +368,7 @@ def grid_height(relief: Relief, x: float, y: float) -> float:
     u = (x - _grid_line(i, relief.center_x, spacing, heights.shape[0])) / spacing
     v = (y - _grid_line(j, relief.center_y, spacing, heights.shape[1])) / spacing
     near, along_x, along_y, far = heights[i, j], heights[i + 1, j], heights[i, j + 1], heights[i + 1, j + 1]
-    if u + v <= 1:
-        return near + u * (along_x - near) + v * (along_y - near)
-    return far + (1 - u) * (along_y - far) + (1 - v) * (along_x - far)
+    return height_in_cell(near, along_x, along_y, far, u, v)[0]
 
 
 @compiled

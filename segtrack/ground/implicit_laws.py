@@ -85,9 +85,11 @@ def normal_load(
     """
     stiffness, damping = weight * law.stiffness, weight * damping_of(law, step)
     resistance = damping + step * stiffness
+    # An impact: N_0 = R (v_after - v_n), with R so large that the contact has v_after at the step's end.
     if rebound >= 0.0:
         resistance *= _RESOLUTION
         return resistance * (rebound - rising), resistance, 0.0
+    # Before it touches N_0 = (c + h k) (d / h - v_n), afterwards N_0 = k (d - h v_n) - c v_n.
     if depth < 0.0:
         force, now = resistance * (depth / step - rising), 0.0
     else:
@@ -146,6 +148,7 @@ def friction_load(
     (x, y, z), side, less, across = advance_shear(
         shear, normal, lateral, slip, limit, k, law.lateral_ratio, step
     )
+    # s_0 = -k (e + h v_t) - c v_t, with h = 0 for the force of now.
     resistance = c + horizon * k
     holding = holding_force((x, y, z), side, less, across, slip, k, resistance)
     return (x, y, z), holding, resistance, across, less
@@ -155,14 +158,14 @@ def friction_load(
 def contact_mass(
     resistance: float, grip: float, drag: float, normal: Vector, across: Vector, less: float
 ) -> Symmetric:
-    """Mass that a contact adds (3, 3) [kg].
+    """Mass that a contact adds, D = R n n^T + G (1 - n n^T - (1 - r^2) a a^T) + V (1 - n n^T) (3, 3) [kg].
 
     Args:
-        resistance: Along the normal [kg].
-        grip: Along the surface and the track, of friction [kg].
-        drag: Along the surface, of a viscous force [kg].
+        resistance: R, along the normal n [kg].
+        grip: G, along the surface and the track, of friction [kg].
+        drag: V, along the surface, of a viscous force [kg].
         normal: Normal of the surface.
-        across: Direction across the track, along the surface; nothing where the ellipse is a circle.
+        across: Direction a across the track, along the surface; nothing where the ellipse is a circle.
         less: 1 - r^2 with the ratio r of friction across the track and along it [-].
     """
     added = isotropic_and_along(grip + drag, resistance - grip - drag, normal)

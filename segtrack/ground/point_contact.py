@@ -7,59 +7,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.ground.broadphase import MAX_SOLIDS_PER_POINT, NONE, ContactHistory, find_slot
+from segtrack.ground.broadphase import ALL_FACES, MAX_SOLIDS_PER_POINT, NONE, ContactHistory, find_slot
 from segtrack.ground.contact_laws import ContactParameters, rigid_friction, soil_pressure, soil_shear
+from segtrack.ground.depth import Corners, penetration_depth_grid, penetration_depth_solid
 from segtrack.ground.pack import RIGID, Ground
 from segtrack.kernels import Vector, compiled, dot, inlined, row, sum_of, without_share
 from segtrack.terrain import SoilConstants
-
-Corners = tuple[tuple[int, int, int], Vector]
-"""Three points of a grid by their place in `Ground.heights`, and their shares of a place between them."""
-
-
-@inlined
-def penetration_depth_solid(
-    planes: NDArray[np.float64], faces: int, solid: int, point: Vector
-) -> tuple[float, Vector]:
-    """Depth of a point in a convex solid under its nearest face [m], and that face's normal.
-
-    The planes are `Ground.planes`, of which the solid has so many faces. The depth of a point
-    outside is negative, and says no more than this. A point leaves by no buried face.
-    """
-    nearest, face = -math.inf, 0
-    for f in range(faces):
-        above = (
-            planes[solid, f, 0] * point[0]
-            + planes[solid, f, 1] * point[1]
-            + planes[solid, f, 2] * point[2]
-            - planes[solid, f, 3]
-        )
-        if above > nearest and (planes[solid, f, 4] == 0.0 or above > 0.0):
-            nearest, face = above, f
-            if above >= 0:
-                break
-    normal = planes[solid, face, 0], planes[solid, face, 1], planes[solid, face, 2]
-    return -nearest, normal
-
-
-@inlined
-def distance_into_solid(
-    planes: NDArray[np.float64], faces: int, solid: int, point: Vector
-) -> tuple[float, Vector]:
-    """Depth of a point in a convex solid under its nearest face [m], and that face's normal.
-
-    The depth of a point outside is negative, its distance from the face that it is furthest from; over a
-    buried face, where it is in another solid, it is minus infinity.
-    """
-    nearest, face = -math.inf, 0
-    for f in range(faces):
-        above = dot((planes[solid, f, 0], planes[solid, f, 1], planes[solid, f, 2]), point)
-        above -= planes[solid, f, 3]
-        if planes[solid, f, 4] != 0.0:
-            above = math.inf if above > 0.0 else -math.inf
-        if above > nearest:
-            nearest, face = above, f
-    return -nearest, (planes[solid, face, 0], planes[solid, face, 1], planes[solid, face, 2])
 
 
 @inlined
@@ -80,38 +33,10 @@ def stands_for_floor(
     """
     for k in range(count):
         if k != near and ground.surfaces[solids[k]] == ground.surfaces[solids[near]]:
-            other, _ = distance_into_solid(ground.planes, ground.faces[solids[k]], solids[k], point)
+            other, _ = penetration_depth_solid(ground, solids[k], ALL_FACES, point, math.inf, True)
             if other > depth or (other == depth and k < near):
                 return False
     return True
-
-
-@compiled
-def penetration_depth_grid(ground: Ground, grid: int, point: Vector) -> tuple[float, Vector, Corners]:
-    """Depth of a point under the triangle that lies over or under it, its normal and its corners.
-
-    Triangles are those of `HeightGrid`. Beside the grid the depth is negative.
-    """
-    cell = ground.cells[grid]
-    u = (point[0] - ground.grid_origins[grid, 0]) / cell
-    v = (point[1] - ground.grid_origins[grid, 1]) / cell
-    along, across = ground.grid_shapes[grid, 0], ground.grid_shapes[grid, 1]
-    if not (0 <= u <= along - 1 and 0 <= v <= across - 1):
-        return -1.0, (0.0, 0.0, 1.0), ((0, 0, 0), (1.0, 0.0, 0.0))
-    i, j = min(int(u), along - 2), min(int(v), across - 2)
-    u, v = u - i, v - j
-    first = ground.grid_starts[grid] + i * across + j
-    if u + v <= 1:
-        sign, corner, by_x, by_y = 1.0, first, first + across, first + 1
-    else:
-        sign, corner, by_x, by_y = -1.0, first + across + 1, first + 1, first + across
-        u, v = 1 - u, 1 - v
-    height = ground.heights[corner]
-    rise_x, rise_y = ground.heights[by_x] - height, ground.heights[by_y] - height
-    slope_x, slope_y = sign * rise_x / cell, sign * rise_y / cell
-    share = 1 / math.sqrt(1 + slope_x * slope_x + slope_y * slope_y)
-    depth = (height + u * rise_x + v * rise_y - point[2]) * share
-    return depth, (-slope_x * share, -slope_y * share, share), ((corner, by_x, by_y), (1 - u - v, u, v))
 
 
 @compiled
@@ -206,7 +131,7 @@ def touch_point(
         solid = solids[near]
         surface = ground.surfaces[solid]
         if solid < convex:
-            depth, normal = penetration_depth_solid(ground.planes, ground.faces[solid], solid, point)
+            depth, normal = penetration_depth_solid(ground, solid, ALL_FACES, point, 0.0, False)
             soil, corners = ground.solid_soils[solid], ((0, 0, 0), (1.0, 0.0, 0.0))
         else:
             depth, normal, corners = penetration_depth_grid(ground, solid - convex, point)
@@ -226,6 +151,7 @@ def touch_point(
         rising = dot(velocity, normal)
         slip = without_share(velocity, rising, normal)
         shear = row(shears, slot)
+        # N = max(0, k d - c v_n) on rigid ground; in soil max(0, p A - c v_n).
         if soil == RIGID:
             push = max(0.0, weight * (law.stiffness * depth - law.damping * rising))
             limit = law.friction * ground.friction[solid] * push
@@ -283,6 +209,7 @@ def edge_in_piece(
     first, last = 0.0, 1.0
     outside = (1.0, 0.0, (0.0, 0.0, 1.0), 0.0)
     for f in range(count):
+        # Heights of the ends over face n.x = c; the edge passes it at their ratio.
         at = piece[f, 0] * begin[0] + piece[f, 1] * begin[1] + piece[f, 2] * begin[2] - piece[f, 3]
         to = piece[f, 0] * end[0] + piece[f, 1] * end[1] + piece[f, 2] * end[2] - piece[f, 3]
         if at > 0 and to > 0:
@@ -291,6 +218,7 @@ def edge_in_piece(
             first = max(first, at / (at - to))
         elif to > 0:
             last = min(last, at / (at - to))
+    # The way out is over the exposed face that the middle of the stretch is nearest to: least c - n.x.
     if not first < last:
         return outside
     middle = point_between(begin, end, (first + last) / 2)

@@ -15,6 +15,7 @@ from segtrack.compliant import (
     BeltDesign,
     BeltMemory,
     Candidates,
+    ContactReport,
     GrouserReading,
     Room,
     allocate_belt_memory,
@@ -289,8 +290,8 @@ class BeltVehicle(NativeVehicle):
         copy_memory(self._memory, saved.memory)
         self.forget_candidates()
 
-    def read_contacts(self) -> NDArray[np.float64]:
-        """Contacts with the ground where the vehicle is now (n, `REPORT`); nothing is changed.
+    def read_contacts(self) -> ContactReport:
+        """Contacts with the ground where the vehicle is now; nothing is changed.
 
         Contacts are found anew, with what they remember. Their forces are those that the last step exerted.
         """
@@ -305,12 +306,11 @@ class BeltVehicle(NativeVehicle):
         overwrite((*copied.states, *copied.histories), (*self.state, *self._history))
         copy_memory(copied.memories, self._memory)
         copied.states.slack[:] = 0.0
-        report = np.zeros((self._rows, REPORT))
-        advance(self._reading, self._grounds, report, 0, 1, (0.0, 0.0, 0.0), self._time_step, 1, 1.0)
-        return report[report[:, 3] > 0]
+        rows = np.zeros((self._rows, REPORT))
+        advance(self._reading, self._grounds, rows, 0, 1, (0.0, 0.0, 0.0), self._time_step, 1, 1.0)
+        return ContactReport.of(rows)
 
     def read_grousers(self, track: int) -> GrouserReading:
         """Contacts of one track with the ground."""
-        rows = self.read_contacts()
         first = int(self.arrays.belts.section_starts[track])
-        return GrouserReading.from_report(rows[rows[:, 12] == track], self.belts[track], first)
+        return GrouserReading.from_report(self.read_contacts().of_group(track), self.belts[track], first)

@@ -7,7 +7,16 @@ is what forces, and velocities of the step's beginning, do in the step. See docs
 
 from __future__ import annotations
 
-from segtrack.ground import ROOT, add_column, add_to_root, clear_equations, times_link, write_contact_masses
+from segtrack.ground import (
+    ROOT,
+    add_belt_to_root,
+    add_column,
+    add_to_root,
+    belt_momentum,
+    clear_equations,
+    times_link,
+    write_contact_masses,
+)
 from segtrack.kernels import Vector, add, axis, compiled, cross, dot, inlined, offset, row, scaled, sum_of
 from segtrack.native.tree import PRISMATIC, TreeArrays, TreeWork, VehicleState
 
@@ -40,6 +49,7 @@ def _add_link(
     """Add a link's mass, its contacts and the loads on it to the equations."""
     mass, spin, loads = tree.masses[link], row(work.present_spins, link), work.loads
     r, local, own = work.rotations[link], tree.inertias[link], work.equations.link_matrix
+    # Inertia in the world, R I R^T.
     for i in range(3):
         a = r[i, 0] * local[0, 0] + r[i, 1] * local[1, 0] + r[i, 2] * local[2, 0]
         b = r[i, 0] * local[0, 1] + r[i, 1] * local[1, 1] + r[i, 2] * local[2, 1]
@@ -47,7 +57,8 @@ def _add_link(
         for k in range(3):
             own[i, k] = own[i, 3 + k] = own[3 + i, k] = 0.0
             own[3 + i, 3 + k] = a * r[k, 0] + b * r[k, 1] + c * r[k, 2]
-    # Where no unknown changes, the link accelerates all the same.
+    # Newton and Euler: f = F + m (g - a), t = T - w x (I w + sum S s e) - I al, with the link's accelerations
+    # a and al where no unknown changes, and the momenta S s e of its belts.
     bend = row(work.accelerations, link)
     _, momentum = times_link(own, (0.0, 0.0, 0.0), spin)
     _, inert = times_link(own, (0.0, 0.0, 0.0), row(work.spin_accelerations, link))
@@ -66,6 +77,7 @@ def _add_link(
         step * (loads.torques[link, 1] - gyration[1] - inert[1]),
         step * (loads.torques[link, 2] - gyration[2] - inert[2]),
     )
+    # J^T (M + A) J and h J^T (f, t), J the motion of the link per unknown: root, then the joints before it.
     write_contact_masses(loads, link, mass, own)
     lever = offset(work.centers, link, work.centers[0])
     add_to_root(work.equations, lever, force, torque)
@@ -98,16 +110,18 @@ def _add_belt(
 ) -> None:
     """Add a belt's mass, its contacts and the pull on it to the equations."""
     link, loads, equations = tree.belt_links[t], work.loads, work.equations
-    axle, own, stored = axis(work.belt_rotations, t, 1), loads.belt_masses[t], tree.spin_momenta[t]
-    change = (own[0], own[1], own[2])
-    turn = (own[3] + stored * axle[0], own[4] + stored * axle[1], own[5] + stored * axle[2])
-    add_column(equations, unknown, offset(work.centers, link, work.centers[0]), change, turn)
+    axle, stored, lever = (
+        axis(work.belt_rotations, t, 1),
+        tree.spin_momenta[t],
+        offset(work.centers, link, work.centers[0]),
+    )
+    change, turn = belt_momentum(loads, t, axle, stored)
+    add_belt_to_root(equations, unknown, lever, (change, turn), tree.belt_masses[t], loads, t)
     j = link - 1
     while j >= 0:
         velocity, turning = joint_motion(tree, work, j, link)
         equations.matrix[unknown, ROOT + j] += dot(velocity, change) + dot(turning, turn)
         j = tree.joint_parents[j] - 1
-    equations.matrix[unknown, unknown] += tree.belt_masses[t] + own[6]
     carried = stored * dot(axle, row(work.spin_accelerations, link))
     equations.right[unknown] += step * (loads.pulls[t] - carried)
 

@@ -12,7 +12,11 @@ from segtrack.compliant import (
     AHEAD,
     MARGIN,
     Candidates,
+    EdgeSlots,
+    PartFrame,
     PartMotion,
+    Pieces,
+    ReportRows,
     add_edges,
     horizon_of,
     list_part,
@@ -26,6 +30,10 @@ from segtrack.ground import (
     ContactHistory,
     ContactParameters,
     Ground,
+    LinkMotion,
+    PointShare,
+    SolidsNear,
+    StepTimes,
     box_in_world,
     forget_contacts,
     forget_edges,
@@ -80,7 +88,7 @@ def _link_origin(tree: TreeArrays, work: TreeWork, link: int) -> Vector:
 
 @compiled
 def hull_speed(hull: HullArrays, tree: TreeArrays, work: TreeWork, h: int) -> float:
-    """Bound on the speed of the points of a hull [m/s]."""
+    """Bound on the speed of the points of a hull, |v| + |w| max |x - c| [m/s]."""
     link, box = hull.links[h], hull.boxes[h]
     velocity, spin = row(work.velocities, link), row(work.angular_velocities, link)
     reach = 0.0
@@ -224,76 +232,60 @@ def add_hull_contacts(
         if count == 0:
             continue
         near = ahead if link == 0 else step * hull_speed(hull, tree, work, h)
-        middle, origin = row(work.centers, link), _link_origin(tree, work, link)
-        velocity, spin = row(work.velocities, link), row(work.angular_velocities, link)
-        lateral, law = axis(work.rotations, link, 1), hull.law
+        origin, lateral, law = _link_origin(tree, work, link), axis(work.rotations, link, 1), hull.law
+        motion = LinkMotion(
+            link=link,
+            belt=NONE,
+            center=row(work.centers, link),
+            velocity=row(work.velocities, link),
+            spin=row(work.angular_velocities, link),
+            speed=0.0,
+            slides=False,
+        )
+        times, still = StepTimes(step, horizon_of(report, step), near), (0.0, 0.0, 0.0)
+        solids = SolidsNear(candidates.solids[part], candidates.faces[part], count, NONE, still)
+        # Points lie on corners and faces of the hull; they turn and move with the link.
         for p in range(hull.point_starts[h], hull.point_starts[h + 1]):
             point = sum_of(origin, arm(work.rotations, link, row(hull.points, p)))
-            lever = (point[0] - middle[0], point[1] - middle[1], point[2] - middle[2])
+            center = motion.center
+            lever = (point[0] - center[0], point[1] - center[1], point[2] - center[2])
             pressing, along, push, depth, pressure = point_load(
                 ground,
                 law,
                 history,
                 p,
-                candidates.solids[part],
-                candidates.faces[part],
-                count,
-                NONE,
-                (0.0, 0.0, 0.0),
+                solids,
                 point,
-                velocity,
-                spin,
-                0.0,
-                False,
+                motion,
+                lever,
+                still,
                 lateral,
-                hull.areas[p],
-                hull.sides[p],
-                1.0,
-                near,
-                step,
-                horizon_of(report, step),
+                PointShare(hull.areas[p], hull.sides[p], 1.0),
+                times,
                 work.contacts,
-                (link, NONE, lever, (0.0, 0.0, 0.0)),
             )
             if len(report) > 0:
-                here = sum_of(velocity, cross(spin, lever))
+                here = sum_of(motion.velocity, cross(motion.spin, lever))
                 report_contact(
                     report, first_row + p, point, pressing, push, along, here, depth, pressure, group, h
                 )
         if candidates.edge_counts[part] == 0:
             continue
+        # Edges of the ground enter the hull's convex pieces.
         first, last = hull.piece_starts[h], hull.piece_starts[h + 1]
-        lever = (origin[0] - middle[0], origin[1] - middle[1], origin[2] - middle[2])
         add_edges(
             ground,
             law,
             EDGE_WEIGHT,
-            hull.pieces[first:last],
-            hull.face_counts[first:last],
-            last - first,
+            Pieces(hull.pieces[first:last], hull.face_counts[first:last], last - first),
             candidates.edges[part],
             candidates.edge_counts[part],
-            h * MAX_HULL_EDGES,
-            MAX_HULL_EDGES,
-            NONE,
-            NONE,
-            origin,
-            axis(work.rotations, link, 0),
-            lateral,
-            axis(work.rotations, link, 2),
-            velocity,
-            spin,
-            lever,
-            0.0,
-            False,
-            PartMotion((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+            EdgeSlots(h * MAX_HULL_EDGES, MAX_HULL_EDGES, NONE, NONE),
+            PartFrame(origin, axis(work.rotations, link, 0), lateral, axis(work.rotations, link, 2)),
+            motion,
+            PartMotion(still, still, still),
             history,
             work.contacts,
-            link,
-            NONE,
-            report,
-            first_row + len(hull.points) + 2 * h * MAX_HULL_EDGES,
-            group,
-            h,
-            step,
+            ReportRows(report, first_row + len(hull.points) + 2 * h * MAX_HULL_EDGES, group, h),
+            times,
         )

@@ -12,13 +12,14 @@ from segtrack.ground import (
     ROOT,
     STOPPED,
     TOLERANCE,
+    BeltDrives,
     add_contact_loads,
     begin_loads,
+    change_drive_modes,
     excess_of,
-    expected_change,
+    expect_belt_changes,
     held_again,
-    hold,
-    limited_force,
+    hold_drives,
     needed_force,
     solve_free,
 )
@@ -53,8 +54,8 @@ def solve_velocities(tree: TreeArrays, state: VehicleState, work: TreeWork, step
         modes[i], change[i] = HELD if tree.fixed else FREE, 0.0
     for j in range(joints):
         _begin_joint(tree, state, work, j, step)
-    for t in range(belts):
-        hold(equations, ROOT + joints + t, state.targets[t] - state.speeds[t])
+    drives = _drives_of(tree, state)
+    hold_drives(equations, drives, belts)
     first = joints + belts + 1
     for n in range(first + 6 * joints + belts + 1):
         solve_free(equations)
@@ -62,19 +63,20 @@ def solve_velocities(tree: TreeArrays, state: VehicleState, work: TreeWork, step
         for j in range(joints):
             if _change_mode(tree, state, work, j, n < first, step):
                 changed = True
-        for t in range(belts):
-            i = ROOT + joints + t
-            if modes[i] == HELD:
-                state.forces[t], freed = limited_force(equations, i, state.limits[t], step)
-                changed |= freed
-            elif n < first:
-                aim = state.targets[t] - state.speeds[t]
-                changed |= held_again(equations, i, state.forces[t], aim, step)
+        if change_drive_modes(equations, drives, belts, n < first, step):
+            changed = True
         if not changed:
             break
     for j in range(joints):
         if modes[ROOT + j] == FOLLOWING:
             change[ROOT + j] = tree.joints.settings[j, RATIO] * change[ROOT + tree.joints.leaders[j]]
+
+
+@compiled
+def _drives_of(tree: TreeArrays, state: VehicleState) -> BeltDrives:
+    """Drives of a vehicle's belts, whose unknowns follow those of its joints."""
+    first = ROOT + len(tree.joint_parents)
+    return BeltDrives(first, state.speeds, state.targets, state.limits, state.forces)
 
 
 @compiled
@@ -191,9 +193,8 @@ def solve_step(
     first = ROOT + len(tree.joint_parents)
     aim_servos(tree, state, work, step)
     _spread_changes(tree, work, state.last_changes)
-    for t in range(len(tree.belt_masses)):
-        most, aim = step * state.limits[t] / tree.belt_masses[t], state.targets[t] - state.speeds[t]
-        work.belt_changes[t] = expected_change(state.last_changes[first + t], aim, most)
+    last = state.last_changes[first:]
+    expect_belt_changes(_drives_of(tree, state), tree.belt_masses, last, work.belt_changes, step)
     for n in range(PASSES):
         begin_loads(work.loads, work.given)
         add_contact_loads(work.contacts, work.changes, work.turns, work.belt_changes, n, work.loads, step)

@@ -25,13 +25,14 @@ from segtrack.compliant import (
     MARGIN,
     BeltMemory,
     Candidates,
+    PartFrame,
     add_belt_contacts,
     count_section_contacts,
     find_section_candidates,
     take_places,
 )
 from segtrack.engine import ABSURD_SPEED
-from segtrack.ground import MAX_EDGES, ContactHistory, Ground, clear_loads, room_for_contacts
+from segtrack.ground import MAX_EDGES, ContactHistory, Ground, LinkMotion, clear_loads, room_for_contacts
 from segtrack.kernels import Packed, Vector, axis, compiled, entry, inlined, item, row
 from segtrack.native.aim import aim_drive
 from segtrack.native.dynamics import add_force_at
@@ -217,21 +218,26 @@ def gather_contacts(
         add_belt_contacts(
             ground,
             belts,
-            t,
             state.frictions[t],
-            row(work.belt_origins, t),
-            axis(work.belt_rotations, t, 0),
-            axis(work.belt_rotations, t, 1),
-            axis(work.belt_rotations, t, 2),
-            row(work.centers, link),
-            row(work.velocities, link),
-            row(work.angular_velocities, link),
+            PartFrame(
+                row(work.belt_origins, t),
+                axis(work.belt_rotations, t, 0),
+                axis(work.belt_rotations, t, 1),
+                axis(work.belt_rotations, t, 2),
+            ),
+            LinkMotion(
+                link=link,
+                belt=t,
+                center=row(work.centers, link),
+                velocity=row(work.velocities, link),
+                spin=row(work.angular_velocities, link),
+                speed=state.speeds[t],
+                slides=belts.riding[t] == 0.0,
+            ),
             state.travels[t],
-            state.speeds[t],
             candidates,
             memory,
             work.contacts,
-            link,
             report,
             ahead,
             step,

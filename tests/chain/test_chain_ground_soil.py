@@ -140,7 +140,7 @@ def test_a_shoe_holds_on_a_slope_of_soil():
     settled = scene.state.positions.copy()
     scene.run(0.3)
     np.testing.assert_allclose(scene.state.positions, settled, atol=1e-7)
-    assert scene.report.shear_forces[0, 0] == pytest.approx(-scene.weight[0], rel=1e-2)
+    assert scene.shear_force(0) == pytest.approx(-scene.weight[0], rel=1e-2)
 
 
 def test_slip_damping_is_that_of_equation_55():

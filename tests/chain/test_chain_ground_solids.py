@@ -12,14 +12,15 @@ from shoe_scene import CLEATED, DOWN, GRIP, LENGTH, PLATE, SHOE, WIDTH, Scene
 
 from segtrack import terrain
 from segtrack.ground import (
+    ALL_FACES,
     MAX_EDGES,
     MAX_SOLIDS_PER_POINT,
     NONE,
     contact_parameters,
     pack_ground,
     penetration_depth_grid,
+    penetration_depth_solid,
 )
-from segtrack.ground.point_contact import penetration_depth_solid
 
 
 def test_an_upright_face_pushes_backwards():
@@ -135,16 +136,18 @@ def test_depth_in_a_solid_is_the_way_to_its_nearest_face():
         alone = SimpleNamespace(solids=lambda shape=shape: (shape,), friction=1.0, soil=None)
         ground, solid = pack_ground([alone]), 0
         ends = ground.edges[ground.edge_starts[solid] : ground.edge_starts[solid + 1]].reshape(-1, 3)
-        hull = ConvexHull(ends).equations
+        hull = np.unique(ConvexHull(ends).equations.round(12), axis=0)
         points = random.uniform(ground.bounds[solid, :3], ground.bounds[solid, 3:], (300, 3))
         above = points @ hull[:, :3].T + hull[:, 3]
         inside = above.max(axis=1) < 0
         assert 30 < inside.sum() < 300
         for point, expected, within in zip(points, above, inside, strict=True):
-            depth, normal = penetration_depth_solid(ground.planes, ground.faces[solid], solid, tuple(point))
-            assert (depth > 0) == within
+            depth, normal = penetration_depth_solid(ground, solid, ALL_FACES, tuple(point), math.inf, True)
+            assert depth == pytest.approx(-expected.max(), rel=1e-9, abs=1e-12)
+            near, _ = penetration_depth_solid(ground, solid, ALL_FACES, tuple(point), 0.1, False)
+            beyond = expected.max() >= 0.1 or (expected > 0).sum() > 1
+            assert near == (-math.inf if beyond else depth)
             if within:
-                assert depth == pytest.approx(-expected.max(), rel=1e-9)
                 np.testing.assert_allclose(normal, hull[expected.argmax(), :3], atol=1e-12)
 
 
@@ -154,10 +157,10 @@ def test_a_half_rounds_facets_touch_its_circle():
     np.testing.assert_allclose(circle, 0.1, rtol=1e-12)
     for angle in np.linspace(0, np.pi, 100):
         point = (0.099 * math.cos(angle), 0.0, 0.099 * math.sin(angle))
-        depth, normal = penetration_depth_solid(ground.planes, ground.faces[1], 1, point)
+        depth, normal = penetration_depth_solid(ground, 1, ALL_FACES, point, math.inf, True)
         assert 1e-3 - 0.1 * (1 - math.cos(math.pi / 128)) - 1e-9 <= depth <= 1e-3
         assert np.dot(normal, point) > 0.099 * 0.9996
-    assert penetration_depth_solid(ground.planes, ground.faces[1], 1, (0.1, 0.0, 0.05))[0] < 0
+    assert penetration_depth_solid(ground, 1, ALL_FACES, (0.1, 0.0, 0.05), 0.0, False)[0] < 0
 
 
 def test_a_plate_balances_on_a_half_round():
@@ -227,7 +230,7 @@ def test_a_mesh_of_convex_pieces_is_as_deep_as_the_boxes_that_it_shows(tmp_path)
     rng = np.random.default_rng(1)
     for solid in range(2):
         for point in centers[solid] + rng.uniform(-0.2, 0.2, (200, 3)):
-            depth, _ = penetration_depth_solid(ground.planes, ground.faces[solid], solid, tuple(point))
+            depth, _ = penetration_depth_solid(ground, solid, ALL_FACES, tuple(point), math.inf, True)
             own = turn.inv().apply(point - centers[solid])
             expected = np.min(halves[solid] - np.abs(own))
             if expected > 0:

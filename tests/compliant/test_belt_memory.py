@@ -103,7 +103,7 @@ def test_only_sections_near_anything_have_a_place(climber):
     near = set(model._candidates.near[0, : model._candidates.near_starts[0, -1]].tolist())
     assert set(np.flatnonzero(model._memory.places[0] != NONE).tolist()) == near
     assert 0 < len(near) <= model._memory.sections.shape[1] < 0.5 * model._sections
-    touching = {int(section) for section in model.read_contacts()[:, 13]}
+    touching = set(model.read_contacts().parts.tolist())
     assert touching <= near
     model.state.position[0, 2] += 5.0
     model.forget_candidates()

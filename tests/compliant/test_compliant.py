@@ -133,14 +133,14 @@ def test_a_vehicle_at_rest_weighs_what_its_contacts_carry(name):
     _, robot = resting(name)
     contacts = robot.model.read_contacts()
     weight = robot.mass * 9.81
-    assert contacts[:, 3].sum() == pytest.approx(weight, rel=2e-3)
+    assert contacts.normal_forces.sum() == pytest.approx(weight, rel=2e-3)
     # Forces balance, and moments about the centre of mass.
     bodies = robot.model.bodies()
     center = bodies.masses @ bodies.positions / bodies.masses.sum()
-    forces = contacts[:, 4:7] + contacts[:, 3:4] * (0, 0, 1)
+    forces = contacts.tangential_forces + contacts.normal_forces[:, None] * (0, 0, 1)
     assert np.abs(forces.sum(axis=0) - (0, 0, weight)).max() < 4e-3 * weight
-    size = np.ptp(contacts[:, 0])
-    moment = np.cross(contacts[:, :3] - center, forces).sum(axis=0)
+    size = np.ptp(contacts.places[:, 0])
+    moment = np.cross(contacts.places - center, forces).sum(axis=0)
     assert np.abs(moment).max() < 4e-3 * weight * max(size, 0.1)
 
 
@@ -304,7 +304,7 @@ def test_packbot_stands_on_what_is_thinner_than_its_grousers(places):
     robot = world.add_vehicle("packbot", position=(0.003, 0.0))
     world.settle(max_time=20.0)
     contacts = robot.model.read_contacts()
-    assert contacts[contacts[:, 2] > 0.03, 3].sum() > 0.5 * robot.mass * 9.81
+    assert contacts.normal_forces[contacts.places[:, 2] > 0.03].sum() > 0.5 * robot.mass * 9.81
     assert robot.state.position[2] > 0.05 + 0.08 - 0.005  # Belts' faces, or tips, are on top.
     assert np.linalg.norm(robot.state.velocity) < 1e-3
 

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from segtrack import terrain
 from segtrack.ground import (
+    ALL_FACES,
     MAX_EDGES,
     NONE,
     RIGID,
@@ -23,10 +24,9 @@ from segtrack.ground import (
     knows_edge,
     list_candidates,
     pack_ground,
+    penetration_depth_solid,
     take_edge_over,
 )
-from segtrack.ground.broadphase import ALL_FACES
-from segtrack.ground.implicit_contact import nearest_face
 from segtrack.terrain import find_soil
 
 pytestmark = pytest.mark.usefixtures("kernels_run_as")
@@ -66,7 +66,7 @@ def test_the_nearest_face_of_a_solid_is_among_those_chosen_for_a_box_around_the_
             left_out += chosen != 2**faces - 1
             for point in [*RNG.uniform(low, high, (10, 3)), low, high]:
                 found = [
-                    nearest_face(ground.planes, faces, each, solid, tuple(point), 0.002)
+                    penetration_depth_solid(ground, solid, each, tuple(point), 0.002, False)
                     for each in (chosen, ALL_FACES)
                 ]
                 assert found[0][0] == found[1][0]

@@ -8,6 +8,7 @@ from contact_numbers import ACROSS, law
 
 from segtrack import terrain
 from segtrack.ground import (
+    ALL_FACES,
     NONE,
     Grouser,
     Tread,
@@ -15,10 +16,10 @@ from segtrack.ground import (
     edge_in_piece,
     greatest_sinkage,
     pack_ground,
+    penetration_depth_solid,
     touch_edge_end,
     touch_point,
 )
-from segtrack.ground.point_contact import penetration_depth_solid
 from segtrack.terrain import find_soil
 
 pytestmark = pytest.mark.usefixtures("kernels_run_as")
@@ -98,7 +99,8 @@ def test_a_point_in_a_corner_feels_the_floor_and_the_upright_face():
     ground = pack_ground(grounds)
     history, point = allocate_contact_history(1, 1), (2e-3, 0.0, -1e-3)
     found = (
-        penetration_depth_solid(ground.planes, ground.faces[i], i, point) for i in range(len(ground.planes))
+        penetration_depth_solid(ground, i, ALL_FACES, point, math.inf, True)
+        for i in range(len(ground.planes))
     )
     depths = {(depth, normal) for depth, normal in found if depth > 0}
     assert {round(depth, 12) for depth, _ in depths} == {1e-3, 2e-3}

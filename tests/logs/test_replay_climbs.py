@@ -109,7 +109,8 @@ def touches():
 
             def look(time, robot, times=times):
                 contacts = robot.model.read_contacts()
-                loaded = (contacts[:, 0] > 0.98) & (contacts[:, 2] > 0.004) & (contacts[:, 3] > 0.01)
+                x, _, z = contacts.places.T
+                loaded = (x > 0.98) & (z > 0.004) & (contacts.normal_forces > 0.01)
                 if loaded.any() and not times:
                     times.append(time - TICK / 2)
 

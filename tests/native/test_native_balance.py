@@ -15,6 +15,8 @@ from segtrack import terrain
 from segtrack.compliant import (
     REPORT,
     Candidates,
+    ContactReport,
+    PartFrame,
     Room,
     add_belt_contacts,
     allocate_belt_memory,
@@ -29,6 +31,7 @@ from segtrack.compliant import (
 from segtrack.description import belt_designs, load_vehicle, vehicle_links
 from segtrack.ground import (
     MAX_EDGES,
+    LinkMotion,
     active_contacts,
     add_contact_loads,
     allocate_contacts,
@@ -143,14 +146,15 @@ class BeltOnGround:
         for _ in range(steps):
             report[:] = 0.0
             written.used[0] = 0
+            frame = PartFrame(tuple(self.origin), *map(tuple, self.rotation.T))
+            motion = LinkMotion(0, 0, tuple(self.center), velocity, turning, speed, slides=False)
             add_belt_contacts(
-                self.ground, self.belts, 0, 0.8, tuple(self.origin), *map(tuple, self.rotation.T),
-                tuple(self.center), velocity, turning, self.travel, speed, near, self.memory, written, 0,
+                self.ground, self.belts, 0.8, frame, motion, self.travel, near, self.memory, written,
                 report, STEP, STEP,
             )  # fmt: skip
         loads, still = allocate_loads(1, 1), np.zeros((1, 3))
         add_contact_loads(written, still, still, np.zeros(1), 0, loads, STEP)
-        return loads, report[report[:, 3] > 0.0]
+        return loads, ContactReport.of(report)
 
 
 # Belts
@@ -196,10 +200,10 @@ def test_forces_of_now_are_what_the_last_step_exerted_on_a_belt(interpreted):
         place += np.array(velocity) * STEP
     belt.travel = speed * STEP
     _, contacts = belt.push(velocity, (0.0, 0.0, 0.0), speed)
-    forces = contacts[:, 4:7] + contacts[:, 3:4] * (0.0, 0.0, 1.0)
+    forces = contacts.tangential_forces + contacts.normal_forces[:, None] * (0.0, 0.0, 1.0)
     assert np.linalg.norm(forces.sum(axis=0)[:2]) > 0.05
     np.testing.assert_allclose(forces.sum(axis=0), given[:3], rtol=1e-6)
-    np.testing.assert_allclose(contacts[:, 15:18], forces, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(contacts.forces, forces, rtol=1e-9, atol=1e-12)
 
 
 def test_the_moment_of_contacts_is_about_the_centre_of_the_link(interpreted):
@@ -207,9 +211,9 @@ def test_the_moment_of_contacts_is_about_the_centre_of_the_link(interpreted):
     with recorded() as seen:
         loads, contacts = belt.push((0.01, -0.005, 0.0), (0.0, 0.0, 0.0), 0.02)
     forces = np.array([force for _, force, _ in seen])
-    assert len(contacts) == len(seen)
+    assert len(contacts.forces) == len(seen)
     np.testing.assert_allclose(loads.forces[0], forces.sum(axis=0), rtol=1e-9)
-    moments = np.cross(contacts[:, :3] - belt.center, forces)
+    moments = np.cross(contacts.places - belt.center, forces)
     np.testing.assert_allclose(loads.torques[0], moments.sum(axis=0), rtol=1e-9)
 
 
@@ -225,10 +229,10 @@ def test_points_and_edges_slide_with_the_friction_of_belt_and_ground(interpreted
         belt.origin[2] += height
         belt.center[2] += height
         _, contacts = belt.push((1.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0, steps=30)
-        edges = contacts[:, 11] == 0.0  # Points have a pressure.
+        edges = contacts.pressures == 0.0  # Points have a pressure.
         assert edges.any() == bool(height)
-        along = np.linalg.norm(contacts[:, 4:7], axis=1)
-        assert along == pytest.approx(0.8 * friction * contacts[:, 3], rel=1e-6)
+        along = np.linalg.norm(contacts.tangential_forces, axis=1)
+        assert along == pytest.approx(0.8 * friction * contacts.normal_forces, rel=1e-6)
 
 
 def test_a_stalled_belt_moves_as_its_contacts_let_it():
@@ -357,11 +361,11 @@ def test_contacts_of_a_body_that_turns_move_as_a_rigid_body_does():
         velocity, turning = np.array((0.2, -0.1, -0.3)), np.array((0.5, -0.8, 0.4))
         state.velocity[0], state.angular_velocity[0] = velocity, turning
         contacts = model.read_contacts()
-        own = contacts[contacts[:, 12] == len(robot.tracks)]
-        edges = own[:, 11] == 0.0  # Points have a pressure.
+        own = contacts.of_group(len(robot.tracks))
+        edges = own.pressures == 0.0  # Points have a pressure.
         assert edges.any()
-        expected = velocity + np.cross(turning, own[:, :3] - model.body_motion().center)
-        np.testing.assert_allclose(own[:, 7:10], expected, atol=1e-12)
+        expected = velocity + np.cross(turning, own.places - model.body_motion().center)
+        np.testing.assert_allclose(own.velocities, expected, atol=1e-12)
 
 
 def test_a_body_on_edges_and_points_feels_their_forces_and_moments():
@@ -383,10 +387,10 @@ def test_a_body_on_edges_and_points_feels_their_forces_and_moments():
                 now[...] = before
             history.shear_displacements[..., 0] = history.edge_shear_displacements[..., 0] = 1e-5
             contacts = model.read_contacts()
-            assert len(contacts) > 0
-            assert np.abs(contacts[:, 4]).max() > 0.1
-            forces = contacts[:, 4:7] + contacts[:, 3:4] * (0.0, 0.0, 1.0)
-            moments = np.cross(contacts[:, :3] - model.body_motion().center, forces)
+            assert len(contacts.forces) > 0
+            assert np.abs(contacts.tangential_forces[:, 0]).max() > 0.1
+            forces = contacts.tangential_forces + contacts.normal_forces[:, None] * (0.0, 0.0, 1.0)
+            moments = np.cross(contacts.places - model.body_motion().center, forces)
             work = model._reading.items[0].work
             still, no_speeds = np.zeros_like(work.changes), np.zeros_like(work.belt_changes)
             loads = allocate_loads(len(still), len(no_speeds))

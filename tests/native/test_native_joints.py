@@ -267,6 +267,6 @@ def test_an_arm_that_presses_on_the_ground_lifts_its_vehicle(tmp_path: Path) -> 
         tip = frame.points(np.array([0.4, 0.0, -0.025]))
         assert tip[2] == pytest.approx(0.0, abs=1e-3)
         bodies, rows = robot.bodies(), robot.model.read_contacts()
-        rear = rows[rows[:, 12] < 2][:, :3].mean(axis=0)
+        rear = rows.places[rows.groups < 2].mean(axis=0)
         share = 9.81 * bodies.masses @ (bodies.positions[:, 0] - rear[0]) / (tip[0] - rear[0])
-        assert rows[rows[:, 12] == 2][:, 3].sum() == pytest.approx(share, rel=0.02)
+        assert rows.of_group(2).normal_forces.sum() == pytest.approx(share, rel=0.02)

@@ -167,9 +167,9 @@ def test_a_belly_that_lies_as_deep_as_at_rest_bears_the_weight() -> None:
     height = plate.height + body.size[2] / 2 - REST_DEPTH
     robot = world.add_vehicle(packbot.model_copy(update={"body": body}), position=(3.0, -2.0, height))
     contacts = robot.model.read_contacts()  # Before gravity has moved it by a third of that.
-    assert contacts[:, 3].sum() == pytest.approx(robot.mass * 9.81, rel=1e-6)
+    assert contacts.normal_forces.sum() == pytest.approx(robot.mass * 9.81, rel=1e-6)
     for axis, middle in enumerate((3.0, -2.0)):
-        places, half = contacts[:, axis] - middle, body.size[axis] / 2
+        places, half = contacts.places[:, axis] - middle, body.size[axis] / 2
         assert (places.min(), places.max()) == pytest.approx((-half, half), abs=1e-4)
 
 
@@ -247,4 +247,4 @@ def test_each_track_reads_its_own_contacts() -> None:
     assert min(loads.values()) >= 0.0
     assert loads["left"] == pytest.approx(loads["right"], rel=1e-3)
     assert loads["left"] > 0.0
-    assert sum(loads.values()) == pytest.approx(robot.model.read_contacts()[:, 3].sum())
+    assert sum(loads.values()) == pytest.approx(robot.model.read_contacts().normal_forces.sum())

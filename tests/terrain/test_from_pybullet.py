@@ -14,8 +14,7 @@ import segtrack
 from segtrack import terrain
 from segtrack.errors import DisconnectedError, InvalidValueError
 from segtrack.geometry import Box, Cylinder, Hull
-from segtrack.ground import pack_ground
-from segtrack.ground.point_contact import penetration_depth_solid
+from segtrack.ground import ALL_FACES, pack_ground, penetration_depth_solid
 from segtrack.terrain import HalfSpace
 
 TURN = pybullet.getQuaternionFromEuler((0.3, -0.4, 0.7))
@@ -121,7 +120,7 @@ def test_a_sheet_that_lies_is_10_mm_thick_below_its_upper_face(client, tilt, thi
 def test_points_inside_a_hull_are_inside():
     ground = pack_ground([terrain.StaticBody(parts=(Hull.of(WEDGE),))])
     assert ground.faces.tolist() == [5] and len(ground.edges) == 9
-    depth, normal = penetration_depth_solid(ground.planes, 5, 0, (0.0, 0.0, 0.001))
+    depth, normal = penetration_depth_solid(ground, 0, ALL_FACES, (0.0, 0.0, 0.001), 0.0, False)
     assert depth == pytest.approx(0.001) and normal == pytest.approx((0.0, 0.0, -1.0))
 
 
