@@ -1,4 +1,4 @@
-"""Pictures and films of robots, drawn from their poses: one way for all engines, without a window or a GPU.
+"""Pictures and films of robots from their poses, in any engine, without a window or a GPU.
 
     with Film("climb.mp4", robot, world.terrains, view="side") as film:
         world.run(10.0, on_step=lambda: film.take(world.time))

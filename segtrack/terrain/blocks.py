@@ -17,7 +17,7 @@ _PIPE_FACETS = 24
 
 @dataclass(frozen=True, kw_only=True)
 class Platform(Obstacle):
-    """Level ground, at an elevation a platform.
+    """Level ground, or a raised platform where a course puts it at an elevation.
 
     Attributes:
         length: Length [m].
@@ -147,11 +147,11 @@ class Boxes(FlatGround):
 
 @dataclass(frozen=True, kw_only=True)
 class Hurdle(Obstacle):
-    """Beam across the path, its upper edge a pipe on request. The pipe does not turn.
+    """Beam across the path; its upper edge may be a pipe, which does not turn.
 
     Attributes:
         height: Height of the upper edge [m].
-        length: Length of the beam along x [m]; of a pipe the diameter.
+        length: Length of the beam along x, or diameter of the pipe [m].
         pipe: True if its upper edge is a pipe.
     """
 
@@ -186,7 +186,7 @@ class Hurdle(Obstacle):
 
 @dataclass(frozen=True, kw_only=True)
 class KRails(Obstacle):
-    """Beams at an angle across the path, the next one at the opposite angle.
+    """Beams across the path at 45 deg, in alternating directions.
 
     Attributes:
         count: Number of beams.
@@ -204,7 +204,7 @@ class KRails(Obstacle):
         return self.count * self.width
 
     def shapes(self, root: float) -> Iterator[Box]:
-        """Yield one beam a width, at 45 deg from side to side."""
+        """Yield the beams: one per width of path, from side to side at 45 deg."""
         length = max(self.width * math.sqrt(2) - self.thickness, self.thickness)
         for i in range(self.count):
             yaw = math.pi / 4 if i % 2 == 0 else -math.pi / 4
@@ -214,13 +214,13 @@ class KRails(Obstacle):
 
 @dataclass(frozen=True, kw_only=True)
 class ConfinedSpace(Obstacle):
-    """Beams overhead and beams on the ground in turn.
+    """Alternating beams overhead and on the ground.
 
     Attributes:
         clearance: Height of the beams overhead above the ground [m].
-        count: Number of beams overhead; there is one on the ground between each two.
+        count: Number of beams overhead; between two of them one lies on the ground.
         spacing: Distance from a beam overhead to the next one on the ground [m].
-        beam: Edge of the beams overhead, and length of those on the ground [m].
+        beam: Edge length of the square beams overhead, and length of those on the ground [m].
         sill: Height of the beams on the ground [m]; 0 for none.
     """
 
@@ -244,7 +244,7 @@ class ConfinedSpace(Obstacle):
         return 2 * self.count * self.spacing
 
     def shapes(self, root: float) -> Iterator[Box]:
-        """Yield a block a beam."""
+        """Yield one block for each beam."""
         for i in range(self.count):
             overhead = self.distance + (2 * i + 1) * self.spacing
             start, end = overhead - self.beam / 2, overhead + self.beam / 2
