@@ -1,4 +1,4 @@
-"""The program: its commands, and what of the environment it heeds."""
+"""Program `segtrack`: its commands, and the environment variables that it reads."""
 
 from __future__ import annotations
 

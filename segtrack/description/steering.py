@@ -98,7 +98,7 @@ class SteeringByLoads:
         return found
 
     def _reckoned(self, turns: tuple[int, ...]) -> float:
-        """Efficiency with flippers at whole multiples `turns` of `_ANGLE` [-]; `NO_SLIP` if it has no answer."""
+        """Efficiency with flippers at whole multiples `turns` of `_ANGLE` [-]; `NO_SLIP` without an answer."""
         offsets = self.vehicle.track_offsets
         if offsets is None:
             return NO_SLIP

@@ -1,4 +1,4 @@
-"""Events of NG-NRMM as Koerner 2024 defines them: obstacles, criteria, and what limits a vehicle at them.
+"""Events of NG-NRMM after Koerner 2024: obstacles, criteria, and the limits that stop a vehicle at them.
 
 Koerner 2024 is "Influence of Track-Assembly Geometry on Mobility Over Rigid Terrain", a master's thesis at
 Chalmers University of Technology; numbers of sections and tables are its.

@@ -1,4 +1,4 @@
-"""Drives: what is set up and commanded, how it is simulated tick by tick, and one file that holds it all.
+"""Recorded drives: setup, commands, simulation tick by tick, and a file of them all.
 
 | module | what |
 |---|---|

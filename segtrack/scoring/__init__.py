@@ -1,4 +1,4 @@
-"""Trials of operators: what counts, how it is kept, and how it is compared.
+"""Trials of operators: rules, results, records and comparisons.
 
 | module | what |
 |---|---|

@@ -1,4 +1,4 @@
-"""Study files: vehicle, event, parameters, search and design, checked against each other."""
+"""Study files: vehicle, event, parameters, search and design, with consistency checks."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _SHARED = ("kind", "speed", "friction", "flippers", "rear_flippers", "driver_pos
 
 
 class EventSpec(Spec):
-    """Event of a study: a kind of obstacle with its numbers, and how it is driven at."""
+    """Event of a study: kind of obstacle with its numbers, and driving."""
 
     kind: Kind
     """Kind of obstacle."""
@@ -126,7 +126,7 @@ class EventSpec(Spec):
 
     @property
     def obstacle(self) -> EventObstacle:
-        """Obstacle that it describes."""
+        """Obstacle with these numbers."""
         make, _ = _KINDS[self.kind]
         names = [field.name for field in fields(make)]
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
@@ -135,7 +135,7 @@ class EventSpec(Spec):
 
 
 class SearchSpec(Spec):
-    """Search of a study: what is raised for each vehicle until the criterion fails."""
+    """Search of a study: the quantity raised for each vehicle until the criterion fails."""
 
     raised: Raised
     """The obstacle's size, or the speed."""
@@ -160,7 +160,7 @@ VehicleCount = Annotated[Count, Field(le=MAX_VEHICLES)]
 
 
 class ParameterRange(Spec):
-    """Parameter of a study: a number at one or more places of the vehicle file, and its range."""
+    """Parameter of a study: a number at one or more places in the vehicle file, and its range."""
 
     paths: Annotated[list[str], Field(min_length=1)]
     """Places in the vehicle file, which all get the value; `*` for every name or index."""
@@ -188,7 +188,7 @@ _TAKES: Mapping[Method, tuple[str, ...]] = {
 
 
 class DesignSpec(Spec):
-    """Design of a study: which values its parameters take."""
+    """Design of a study: the parameter values to simulate."""
 
     method: Method = "grid"
     """A grid; a sequence of scipy.stats.qmc; SALib's samples for Sobol' indices (saltelli) or elementary
@@ -209,7 +209,7 @@ class DesignSpec(Spec):
 
 
 class StudyFile(Spec):
-    """A study file."""
+    """Study file."""
 
     vehicle: Beside
     """Bundled vehicle, or vehicle file."""
@@ -305,7 +305,7 @@ class StudyFile(Spec):
             yield Problem("", str(error))
 
     def setup(self, vehicle: Any) -> EventSetup:
-        """Return the event for a vehicle, without what a search raises."""
+        """Return the event for a vehicle, before a search sets the raised quantity."""
         event = self.event
         return EventSetup(
             vehicle=vehicle,
@@ -324,7 +324,7 @@ class StudyFile(Spec):
 
     @property
     def judged_by(self) -> Criterion:
-        """Criterion of its runs."""
+        """Criterion of the study's runs."""
         return self.criterion if self.search is None else self.search.criterion
 
     @property
@@ -340,7 +340,7 @@ class StudyFile(Spec):
 
     @property
     def result_name(self) -> str:
-        """Name and unit of a vehicle's result."""
+        """Name and unit of each vehicle's result."""
         if self.search is None:
             return {"passed": "passed", "absorbed power": "absorbed power [W]"}.get(
                 self.criterion, f"{self.criterion} [g]"

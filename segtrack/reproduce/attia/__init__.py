@@ -1,4 +1,4 @@
-"""The particle recursion of Attia 2005 and its vehicle, beside the native engine.
+"""Attia 2005: the paper's particle recursion and its vehicle, compared with the native engine.
 
 | module | contents |
 |---|---|
