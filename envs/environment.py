@@ -256,7 +256,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         self._episode_world = self._episode = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy is made of; a world in PyBullet holds what cannot be copied."""
+        """Return the state for a copy; refuse if the world is PyBullet's."""
         if self.engine == "pybullet":
             reason = "its world is PyBullet's; the engine native can be copied"
             raise NotReadyError(f"copy {self.task.name}", reason)

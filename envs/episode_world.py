@@ -179,7 +179,7 @@ class EpisodeBatch:
     """Batch whose robots are placed at the start of episodes one by one."""
 
     def __init__(self, vehicle: VehicleDescription, batch: Batch) -> None:
-        """Take a batch of a vehicle as its file has it, but for grousers."""
+        """Wrap a batch of unchanged vehicles, except for grousers."""
         self._vehicle, self._batch = vehicle, batch
         self._frictions = [track.spec.contact.friction for track in vehicle.mounted_tracks()]
         self._bodies: list[tuple[float, ...]] = [(1.0, 0.0, 0.0, 0.0)] * len(batch)

@@ -121,11 +121,11 @@ class Reward:
         return terms
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy is made of; terms that are built in by their names."""
+        """Return the state for a copy, with built-in terms by name."""
         return vars(self) | {"_terms": rows_to_pickle(self._terms, TERMS)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Become a copy."""
+        """Restore a copy."""
         self.__dict__ |= state | {"_terms": pickled_rows(state["_terms"], TERMS)}
 
 

@@ -184,11 +184,11 @@ class Sensors:
         return "\n".join(lines)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy is made of; parts that are built in by their names."""
+        """Return the state for a copy, with built-in parts by name."""
         return vars(self) | {"_rows": rows_to_pickle(self._rows, PARTS)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Become a copy."""
+        """Restore a copy."""
         self.__dict__ |= state | {"_rows": pickled_rows(state["_rows"], PARTS)}
 
 

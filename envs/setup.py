@@ -170,7 +170,7 @@ class TaskSetup:
         parts: Mapping[str, ObservationPart | None] | None = None,
         **parameters: Any,
     ) -> TaskSetup:
-        """Check what an environment is given, and put it together; arguments as those of `Environment`.
+        """Check the arguments of an environment and assemble its setup; arguments as in `Environment`.
 
         Raises:
             UnknownNameError: No such task, vehicle, parameter, observation part or reward term.
@@ -253,7 +253,7 @@ class TaskSetup:
         return courses
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy is made of; the task gives it the library anew."""
+        """Return the state for a copy, without the library, which the task makes again."""
         return {name: value for name, value in vars(self).items() if name != "library"}
 
 
@@ -310,7 +310,7 @@ class Draws:
     """Parameter values or ranges of each of N robots, to sample their episodes from."""
 
     def __init__(self, setup: TaskSetup, count: int) -> None:
-        """Give a number of robots what the setup was given."""
+        """Start with the setup's values or ranges for each of `count` robots."""
         self._setup, self._given = setup, [setup.given] * count
 
     def check(self, parameters: Mapping[str, Any]) -> Values:

@@ -99,7 +99,7 @@ class Paths:
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        """Lay paths side by side; shorter ones are filled up with segments that are nowhere near."""
+        """Store paths in arrays; shorter ones are padded with far-away segments."""
         self.length = np.zeros(len(paths))
         self._segments = np.full((7, len(paths), 1), np.inf)
         for i, path in enumerate(paths):

@@ -66,7 +66,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         render_mode: None = None,
         **given: Any,
     ) -> None:
-        """Put robots together, which stand at the origin until the first reset.
+        """Assemble the environment; the robots stand at the origin until the first reset.
 
         Args:
             task: Name of a task, `course:` and the name or path of a course, or a task of your own.

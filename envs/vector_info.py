@@ -17,7 +17,7 @@ class ParameterColumns:
     """
 
     def __init__(self, names: Iterable[str], count: int) -> None:
-        """Make room for the values of a number of robots."""
+        """Allocate arrays for the values of a number of robots."""
         self.arrays: dict[str, NDArray[Any]] = {}
         self._names, self._count = tuple(names), count
         self._shared: dict[str, Any] = {}

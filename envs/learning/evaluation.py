@@ -25,7 +25,7 @@ class EvaluationInterrupted(KeyboardInterrupt):
     """Ctrl-C during an evaluation; carries the results so far."""
 
     def __init__(self, result: Evaluation) -> None:
-        """Keep the results of the episodes that were run, at least one."""
+        """Keep the results of the finished episodes, at least one."""
         super().__init__()
         self.result = result
 

@@ -29,7 +29,7 @@ class Levels:
     """
 
     def __init__(self, values: Sequence[float], reached: float = -math.inf) -> None:
-        """Begin at the second level, or where an earlier training was."""
+        """Start at the second level, or at the level `reached` by an earlier training."""
         self.values = tuple(values)
         self.present = max(self.values[:2][-1], reached)
 
@@ -52,7 +52,7 @@ class LevelTrial:
     """Evaluates the mean action in every (condition, level) case in one batch."""
 
     def __init__(self, robots: Robots, cases: Sequence[Mapping[str, Any]]) -> None:
-        """Spread robots over cases evenly: the first so many are in the first one, and so on.
+        """Assign equally many consecutive robots to each case.
 
         Args:
             robots: Robots, a multiple of the number of cases.

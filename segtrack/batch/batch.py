@@ -174,7 +174,7 @@ class Batch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
+        """Close the batch."""
         self.close()
 
     def close(self) -> None:

@@ -129,7 +129,7 @@ class Fleet:
         return len(self.kind_of)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything but what is packed, which has addresses of this process."""
+        """Return everything except packed arguments, which hold memory addresses of this process."""
         return vars(self) | {"_packed": [], "_probe": None}
 
     def _take_room(self, room: Room) -> None:

@@ -63,11 +63,11 @@ class GpuRows:
         return copied
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the arrays on the host, as over the named tuple's."""
+        """Iterate over the fields as arrays on the host."""
         return (getattr(self, name) for name in self.device._fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Make copies from arrays on the host."""
+        """Copy and pickle by the arrays on the host."""
         return GpuRows, (self.copy(),)
 
     def copy(self) -> Any:

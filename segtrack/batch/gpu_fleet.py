@@ -35,12 +35,12 @@ class _Joined:
     """Cache of grounds joined on the GPU, renewed when one of them is replaced."""
 
     def __init__(self, join: Callable[[list[Any]], Any]) -> None:
-        """Choose the function that joins."""
+        """Set the function that joins the items."""
         self._join = join
         self._items, self._there = list[Any](), None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Begin without any."""
+        """Copy and pickle without the joined arrays."""
         return _Joined, (self._join,)
 
     def joined(self, packed: Packed) -> Any:
@@ -73,7 +73,7 @@ class GpuFleet(Fleet):
         self._hold(False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything but what is copied to the GPU anew."""
+        """Return everything except the arrays that are copied to the GPU again."""
         there: dict[str, Any] = {"_kinds_there": None, "_work": None}
         return super().__getstate__() | there
 

@@ -16,7 +16,7 @@ class Threads:
     """
 
     def __init__(self, count: int) -> None:
-        """Choose a number of threads, of which none is begun."""
+        """Set the number of threads; none is started yet."""
         self.count = count
         self._pool: ThreadPoolExecutor | None = None
         self._process = os.getpid()

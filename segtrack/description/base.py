@@ -121,7 +121,7 @@ class MistakesError(ValueError):
     """Inconsistencies between a part's keys, each with its path from that part."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        """List the problems."""
+        """Keep the mistakes, and join them to a message."""
         self.problems = tuple(problems)
         super().__init__("; ".join(map(str, self.problems)))
 
@@ -152,7 +152,7 @@ class Spec(BaseModel):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Collect the part's checks and those of its bases, in the order in which they are written."""
+        """Collect the checks of the class and its bases, in the order of their definition."""
         members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
         cls._checks = tuple(value for value in members.values() if isfunction(value) and value in _CHECKS)
 

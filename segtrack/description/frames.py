@@ -36,7 +36,7 @@ class Frame:
         return cls(rotation_of(rpy), np.asarray(xyz, dtype=float))
 
     def __matmul__(self, inner: Frame) -> Frame:
-        """The frame `inner`, given in this frame, seen from outside of this one."""
+        """Compose frames: `inner`, given in this frame, is returned in the other frame."""
         return Frame(self.rotation @ inner.rotation, self.points(inner.origin))
 
     @property

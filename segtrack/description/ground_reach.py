@@ -30,7 +30,7 @@ class LowShape(NamedTuple):
     depth: float
 
     def __str__(self) -> str:
-        """The shape, and how low it reaches."""
+        """Shape and depth in words."""
         beyond = round(self.depth * 1e3, 1)
         how = f"{beyond:g} mm lower than" if beyond > 0 else "as low as"
         return f"link {self.link!r}: {self.shape} reaches {how} the belts' tips"

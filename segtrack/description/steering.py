@@ -66,7 +66,7 @@ class SteeringByLoads:
     """Steering efficiency at given flipper angles: yaw rate over that of belts without sideways slip."""
 
     def __init__(self, vehicle: VehicleDescription) -> None:
-        """Lay out the belts of a vehicle that gives no number; of one that does, they do not matter."""
+        """Prepare for a vehicle; its belts are laid out when first needed."""
         self.vehicle = vehicle
         self._layout: _Layout | None = None
         self._known: dict[tuple[int, ...], float] = {}
@@ -98,7 +98,7 @@ class SteeringByLoads:
         return found
 
     def _reckoned(self, turns: tuple[int, ...]) -> float:
-        """Efficiency with flippers at whole multiples `turns` of `_ANGLE` [-]; `NO_SLIP` without an answer."""
+        """Efficiency with flippers at `turns` multiples of `_ANGLE` [-]; `NO_SLIP` without an answer."""
         offsets = self.vehicle.track_offsets
         if offsets is None:
             return NO_SLIP

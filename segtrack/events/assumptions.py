@@ -52,7 +52,7 @@ class Assumptions:
     offset_gain: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse numbers that cannot be.
+        """Refuse numbers outside of their physical range.
 
         Raises:
             InvalidValueError: One is not finite, or below its least.

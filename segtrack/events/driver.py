@@ -26,7 +26,7 @@ class BeltSpeedDriver:
         self._speed, self._gains = speed, (assumptions.heading_gain, assumptions.offset_gain)
 
     def __call__(self, robot: Robot, time: float) -> None:
-        """Command the belts."""
+        """Command belt speeds that steer to the line."""
         state = robot.state
         steer = self._gains[0] * state.yaw + self._gains[1] * state.position[1]
         steer = min(max(steer, -_LARGEST_STEER), _LARGEST_STEER)

@@ -164,7 +164,7 @@ class ChainInstants:
     """Keeps the readings of a robot's link chains at the `INSTANTS` of an event."""
 
     def __init__(self, robot: Robot) -> None:
-        """Keep nothing so far."""
+        """Start without readings."""
         self._robot = robot
         self._greatest: dict[str, float] = {}
         self._kept: dict[str, tuple[float, Mapping[str, ChainReading]]] = {}

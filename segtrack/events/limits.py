@@ -183,7 +183,7 @@ class HullClearance:
     """Distance of a robot's rigid body from a terrain with a height sampler."""
 
     def __init__(self, robot: Robot, terrain: Terrain) -> None:
-        """Find the body's shapes; of a URDF those of links that no joint moves."""
+        """Find the body's collision shapes; of a URDF, only on links that no joint moves."""
         self._robot, self._terrain = robot, terrain
         tree = robot.description.joint_tree
         self._shapes = [

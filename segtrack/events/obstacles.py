@@ -59,7 +59,7 @@ class RideCourse:
     shortest: float = 0.6
 
     def __post_init__(self) -> None:
-        """Refuse numbers that make no course.
+        """Refuse numbers outside of their range.
 
         Raises:
             InvalidValueError: A length that is not positive, waves that do not fit, or a correlation
@@ -216,7 +216,7 @@ class StepObstacle(EventObstacle):
     size_name: ClassVar[str] = "height"
 
     def __post_init__(self) -> None:
-        """Refuse a height that is none."""
+        """Refuse a height that is not above zero."""
         self._above_zero("height")
 
     def terrain(self, before: float, behind: float) -> Terrain:
@@ -254,7 +254,7 @@ class GapObstacle(EventObstacle):
     size_name: ClassVar[str] = "length"
 
     def __post_init__(self) -> None:
-        """Refuse lengths that are none."""
+        """Refuse lengths that are not above zero."""
         self._above_zero("length", "depth")
 
     def terrain(self, before: float, behind: float) -> Terrain:
@@ -289,7 +289,7 @@ class HalfRoundObstacle(EventObstacle):
     size_name: ClassVar[str] = "height"
 
     def __post_init__(self) -> None:
-        """Refuse a height that is none."""
+        """Refuse a height that is not above zero."""
         self._above_zero("height")
 
     def terrain(self, before: float, behind: float) -> Terrain:
@@ -324,7 +324,7 @@ class TrapezoidObstacle(EventObstacle):
     size_name: ClassVar[str] = "height"
 
     def __post_init__(self) -> None:
-        """Refuse numbers that are none."""
+        """Refuse an unknown number, or a height that is not above zero."""
         last = len(TRAPEZOID_LENGTHS) * len(TRAPEZOID_SLOPES_DEG)
         if not 1 <= self.number <= last:
             raise InvalidValueError("number of a trapezoid", f"from 1 to {last}", self.number)

@@ -52,7 +52,7 @@ class EventInterrupted(KeyboardInterrupt):
     """Ctrl-C during an event; carries the result so far."""
 
     def __init__(self, result: EventResult) -> None:
-        """Keep the result up to now, whose outcome is `interrupted`."""
+        """Keep the result so far, with outcome `interrupted`."""
         super().__init__()
         self.result = result
 

@@ -102,7 +102,7 @@ class UpwardSearch:
     raised: Raised = "size"
 
     def __post_init__(self) -> None:
-        """Refuse a range that is none."""
+        """Refuse an empty range or an increment that is not above zero."""
         if finite("start of a search", self.start) <= 0:
             raise InvalidValueError("start of a search", "above 0", self.start)
         if finite("increment of a search", self.increment) < _FINEST:

@@ -222,7 +222,7 @@ class ClimbInterrupted(KeyboardInterrupt):
     """Ctrl-C during a climb; carries the result so far."""
 
     def __init__(self, result: ClimbResult) -> None:
-        """Keep the result up to now, whose outcome is `interrupted`."""
+        """Keep the result so far, with outcome `interrupted`."""
         super().__init__()
         self.result = result
 
@@ -231,7 +231,7 @@ class ClimbDivergedError(DivergedError):
     """Raised when a climb diverges; carries the result so far."""
 
     def __init__(self, error: DivergedError, result: ClimbResult) -> None:
-        """Say the same, and keep the result up to the last sample, whose outcome is `diverged`."""
+        """Keep the message, and the result up to the last sample, with outcome `diverged`."""
         super().__init__(error.body, error.time, error.reason)
         self.result = result
 
@@ -244,7 +244,7 @@ class TrajectoryRecorder:
     """
 
     def __init__(self, robot: Robot) -> None:
-        """Begin with no samples."""
+        """Start without samples."""
         self._robot, self._recorder = robot, SignalRecorder(robot.name)
         self.energy = 0.0
 

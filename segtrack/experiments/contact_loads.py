@@ -1,4 +1,4 @@
-"""Contact loads of a vehicle in steady motion, and the ride in which they are read."""
+"""Contact loads of a vehicle in steady motion, read during a ride."""
 
 from __future__ import annotations
 

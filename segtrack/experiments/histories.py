@@ -188,7 +188,7 @@ class GrouserRecorder:
     """
 
     def __init__(self, max_rows: int = GROUSER_ROWS) -> None:
-        """Begin with no samples, and room for some contacts."""
+        """Start without samples, with room for some contacts."""
         self._max_rows, self._rows = max_rows, 0
         self._every, self._calls = 1, 0
         self._samples: list[tuple[float, dict[str, GrouserReading]]] = []

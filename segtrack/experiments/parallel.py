@@ -23,18 +23,18 @@ class Workers:
     """Pool of processes for several rounds of work; started at the first use."""
 
     def __init__(self, count: int | None = None) -> None:
-        """Hold up to so many processes, as many as there are cores if not given; 1 is this process."""
+        """Set the number of processes, by default that of cores; 1 runs jobs in this process."""
         self.count = count if count is not None else os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
         self._apart = False
         self._before: set[Any] = set()
 
     def __enter__(self) -> Workers:
-        """Use them; they end with the block."""
+        """Use as a context manager."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End them."""
+        """End the processes."""
         self.close()
 
     def run(

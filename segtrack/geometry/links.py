@@ -42,7 +42,7 @@ _SAGITTA = 1e-4
 
 @dataclass(frozen=True)
 class SegmentLink:
-    """One segment of a track as a link.
+    """One segment of a track as a link on a slider or hinge, with its mass and collision shapes.
 
     Attributes:
         name: Name, unique within the track.

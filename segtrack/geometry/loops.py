@@ -29,7 +29,7 @@ _LEAST_BEND = 1e-3
 
 @dataclass(frozen=True)
 class Pulley:
-    """A wheel that the belt runs around.
+    """Wheel that a belt runs around, as a circle in the track plane.
 
     Attributes:
         x: Centre, forward in the track frame [m].

@@ -17,7 +17,7 @@ CLOSURE = 1e-9
 
 @dataclass(frozen=True)
 class Line:
-    """A straight segment, carried by a slider.
+    """Straight segment of a belt path, carried by a slider.
 
     Attributes:
         start: First point (x, z) in the track frame [m].
@@ -33,7 +33,7 @@ class Line:
     turn = 0.0
 
     def heading_at(self, along: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Heading (n,) about +y [rad]; the same at all `along` (n,) [m]."""
+        """Headings (n,) about +y [rad], all equal, at `along` (n,) [m]."""
         return np.full_like(along, self.heading)
 
     def point_at(self, along: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -43,7 +43,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Arc:
-    """A circular segment, carried by a hinge.
+    """Circular segment of a belt path, carried by a hinge.
 
     Attributes:
         start: First point (x, z) in the track frame [m].
@@ -98,7 +98,7 @@ def normal_of(heading: ArrayLike) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class BeltPath:
-    """A closed, tangent-continuous loop of segments, in the order in which the belt passes them.
+    """Closed, tangent-continuous loop of segments, in the direction of belt travel.
 
     Attributes:
         segments: Segments; each begins where the one before ends.

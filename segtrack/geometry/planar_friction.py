@@ -57,7 +57,7 @@ class PlanarContacts:
     belt_speeds: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        """Refuse arrays that do not fit together, what is not finite, and ground that nothing stands on."""
+        """Refuse arrays of different length, values that are not finite, and contacts without load."""
         n = len(self.loads)
         shapes = {"points": (n, 2), "loads": (n,), "friction": (n, 2), "directions": (n, 2)}
         for name, shape in {**shapes, "belt_speeds": (n,)}.items():

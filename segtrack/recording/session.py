@@ -76,7 +76,7 @@ class DriveSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
+        """Close the session."""
         self.close()
 
     def close(self) -> None:

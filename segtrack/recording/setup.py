@@ -194,7 +194,7 @@ class Command:
         object.__setattr__(self, "flipper_speeds", MappingProxyType(speeds))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel between processes: a read-only view of a mapping does not by itself."""
+        """Pickle with a plain dict, since a read-only mapping cannot be pickled."""
         return type(self), (self.left, self.right, dict(self.flipper_speeds), self.flatten)
 
 

@@ -55,7 +55,7 @@ class LiveRobot:
     """
 
     def __init__(self, robot: Robot) -> None:
-        """Take a robot, in any engine."""
+        """Read the meshes of a robot, in any engine."""
         self._robot, self.look = robot, look_of(robot)
 
     @property

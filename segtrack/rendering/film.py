@@ -113,7 +113,7 @@ class Film:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the file, which plays up to the error or Ctrl-C that ended the block."""
+        """Close the file; after an error or Ctrl-C it contains the frames so far."""
         self.close()
 
     def take(self, time: float) -> None:

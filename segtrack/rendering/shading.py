@@ -237,7 +237,7 @@ class ShadowMap:
     """Buffers for the depth map from the sun."""
 
     def __init__(self, size: int, triangles: int, *, blur: int = 0, on_bodies: bool = False) -> None:
-        """Prepare for so many triangles.
+        """Allocate buffers for a number of triangles.
 
         Args:
             size: Width and height [pixels].

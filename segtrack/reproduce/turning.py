@@ -254,7 +254,7 @@ def run(
     ] = ["spot"],  # noqa: B006
     speeds: Annotated[str, typer.Option(help="Belt speeds [m/s], with commas.")] = str(TURNING_SPEED),
 ) -> Outcome:
-    """Let vehicles turn with the track models that run here."""
+    """Turn vehicles with the track models that are available."""
     models, notes = runnable({model: (engine, model) for model in track_model or TRACK_MODELS})
     chosen = (vehicle, models, scene, parse_numbers("--speeds", speeds))
     each = sum(len(RADII) if name == "arcs" else 1 for name in scene)

@@ -227,7 +227,7 @@ class TrialObserver:
     """Observer of a robot on a course, for a trial."""
 
     def __init__(self, robot: Robot, course: Course, settings: ScoringSettings) -> None:
-        """Observe a robot beside a course's walls."""
+        """Prepare to observe a robot on a course."""
         self._robot = robot
         self._outline = VehicleOutline(robot)
         self._sensor = WallSensor(course.walls, settings.touch_distance) if course.walls else None

@@ -97,7 +97,7 @@ class Records:
         return tuple(sorted(unquote(path.stem) for path in self.folder.glob(f"*{_SUFFIX}")))
 
     def __contains__(self, operator: str) -> bool:
-        """Return True if there is a record of an operator, whose name may be in another form of Unicode."""
+        """Return whether an operator has a record, in any Unicode form of the name."""
         return self._stored(operator) is not None
 
     def add(self, result: Result) -> None:

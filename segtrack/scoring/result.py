@@ -65,7 +65,7 @@ class TrialConditions(NamedTuple):
         return cls(course, setting, vehicle, tuple(sorted(named.items())))
 
     def __str__(self) -> str:
-        """Return them in words."""
+        """Conditions in words."""
         setting = "" if self.setting is None else f" at {self.setting:g}"
         others = "".join(f", {name.replace('_', ' ')} {value}" for name, value in self.others)
         return f"{self.course}{setting} with {self.vehicle}{others}"

@@ -53,7 +53,7 @@ class Terrain(Checked):
     """Height beside its solids [m]: flat ground is taken to be endless."""
 
     def __post_init__(self) -> None:
-        """Refuse values outside their limits, and what is no soil."""
+        """Refuse values outside their limits, and a soil that is no `Soil`."""
         super().__post_init__()
         if not isinstance(self.soil, Soil | None):
             raise InvalidValueError(f"{type(self).__name__}.soil", "a Soil or None", self.soil)

@@ -86,7 +86,7 @@ class Stairs(Obstacle):
         return (self.count - 1) * self.tread * (2 if self.down else 1) + self.landing
 
     def shapes(self, root: float) -> Iterator[Box]:
-        """Yield one block a stair, each standing through those below it."""
+        """Yield one block for each stair, from below the ground to its tread."""
         end = self.distance + (self.count - 1) * self.tread + self.landing
         for below in range(self.count):
             back = end + (self.count - 1 - below) * self.tread if self.down else end
@@ -132,7 +132,7 @@ class Boxes(FlatGround):
     boxes: tuple[GroundBox, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what are no boxes."""
+        """Refuse anything but `GroundBox`es."""
         super().__post_init__()
         boxes = tuple(self.boxes) if isinstance(self.boxes, Iterable) else ()
         if not boxes or not all(isinstance(box, GroundBox) for box in boxes):
@@ -231,7 +231,7 @@ class ConfinedSpace(Obstacle):
     sill: Rise = 0.05
 
     def __post_init__(self) -> None:
-        """Refuse beams overhead that touch those on the ground."""
+        """Refuse beams overhead that touch beams on the ground."""
         super().__post_init__()
         if self.clearance <= self.sill:
             raise InvalidValueError(

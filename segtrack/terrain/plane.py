@@ -52,7 +52,7 @@ class Obstacles(FlatGround):
     obstacles: tuple[FlatGround, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what does not stand on flat ground."""
+        """Refuse terrains that do not stand on flat ground."""
         super().__post_init__()
         given = tuple(self.obstacles) if isinstance(self.obstacles, Iterable) else ()
         if not given or not all(isinstance(each, FlatGround) for each in given):

@@ -203,7 +203,7 @@ class Waves(Obstacle):
     _depth: ClassVar[float] = ROOT_DEPTH
 
     def __post_init__(self) -> None:
-        """Refuse numbers that are no lengths, and unequal counts of heights and lengths."""
+        """Refuse heights or lengths that are not above zero, and unequal counts of them."""
         super().__post_init__()
         for field in ("heights", "lengths"):
             object.__setattr__(self, field, _positive_all(f"Waves.{field}", getattr(self, field)))

@@ -88,7 +88,7 @@ class Soil(Checked):
     slip_speed: Annotated[float, Limits("m/s", 0.0, inclusive=False)] = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse values that no soil has."""
+        """Refuse values outside of a soil's physical range."""
         super().__post_init__()
         if self.cohesive_modulus == self.frictional_modulus == 0:
             raise InvalidValueError("Soil.frictional_modulus", "above 0 without a cohesive modulus", 0.0)

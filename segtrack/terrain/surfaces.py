@@ -193,7 +193,7 @@ class StaticBody(Terrain):
     level_ground: ClassVar[float] = -math.inf
 
     def __post_init__(self) -> None:
-        """Refuse what are no convex solids."""
+        """Refuse anything but convex solids."""
         super().__post_init__()
         parts = tuple(self.parts) if isinstance(self.parts, Iterable) else ()
         if not parts or not all(isinstance(part, Box | Cylinder | HalfSpace | Hull) for part in parts):

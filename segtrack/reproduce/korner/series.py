@@ -155,10 +155,10 @@ class FullThrottle:
     """Driver with full throttle on both sides, who never steers."""
 
     def __init__(self, speed: float) -> None:
-        """Take a seat; the speed is not held."""
+        """Prepare to drive a robot; the speed is ignored."""
 
     def __call__(self, robot: Robot, time: float) -> None:
-        """Open the throttles."""
+        """Command full throttle on both sides."""
         robot.set_throttle(1.0, 1.0)
 
 

@@ -30,7 +30,7 @@ class StationView(Element, component="js/station.js", esm={"segtrack-station": "
     """Page component in JavaScript; it connects to `/station/socket` by itself."""
 
     def __init__(self) -> None:
-        """Tell it what keys and buttons do, and its words in each language."""
+        """Pass the bindings of keys and buttons, and the words of each language, to the component."""
         super().__init__()
         self._props["bindings"] = [row._asdict() for row in bindings()]
         self._props["words"] = _WORDS

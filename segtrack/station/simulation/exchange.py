@@ -23,7 +23,7 @@ class LatestValue:
     """Shared memory with the latest bytes written by one process."""
 
     def __init__(self, context: SpawnContext, capacity: int) -> None:
-        """Allocate a block for at most `capacity` bytes; handed to the other process when that is started."""
+        """Allocate shared memory for `capacity` bytes; the other process gets it when it starts."""
         self.capacity = capacity
         self._memory: Any = context.RawArray("B", _HEADER.size + capacity)
         self._sequence = 0

@@ -20,7 +20,7 @@ class Classroom:
     """
 
     def __init__(self, records: Records, syllabus: Syllabus) -> None:
-        """Begin with the records that there are."""
+        """Start with the existing records."""
         self.records, self.syllabus = records, syllabus
         self._units = {each.name: RATE_UNITS[each.kind] for each in syllabus.exercises}
         self._known: dict[str, tuple[ExerciseProgress, ...]] = {}

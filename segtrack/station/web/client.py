@@ -31,7 +31,7 @@ class Bucket:
     """Token bucket for rate limits: refills with time, up to a burst."""
 
     def __init__(self, rate: float, burst: float, now: float) -> None:
-        """Create it full at `now` [s]."""
+        """Create a full bucket at `now` [s]."""
         self._rate, self._burst = rate, burst
         self._level, self._at = burst, now
 

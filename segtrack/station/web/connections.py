@@ -132,7 +132,7 @@ class CountedWebSocket(WebSocketsSansIOProtocol):
     """WebSocket that counts all frames (control frames and fragments too), and closes in a flood."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        """Begin with the burst to spend."""
+        """Start with a full bucket of frames."""
         super().__init__(*arguments, **named)
         self.close_timeout = CLOSE_WITHIN
         self._frames_left = Bucket(FRAME_RATE, FRAME_BURST, self.loop.time())

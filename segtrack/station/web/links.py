@@ -140,7 +140,7 @@ class Downlink:
     """Degraded link from the station to a client: telemetry and video."""
 
     def __init__(self, link: LinkRequest, seen: bytes | None) -> None:
-        """Open it with nothing in transit, for a client that has seen a state."""
+        """Open a link with nothing in transit; the client has seen a state already."""
         self._telemetry = DegradedLink[bytes](link.telemetry, link.seed + 2)
         self._video = VideoLink(link.video, link.seed)
         self._latest = None if seen is None else StateMessage.unpack(seen)

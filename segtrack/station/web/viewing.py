@@ -22,7 +22,7 @@ class SeenState:
     """Packed state, with and without contact loads."""
 
     def __init__(self, data: bytes) -> None:
-        """Take a packed state."""
+        """Keep a packed state."""
         self._data = data
         self._bare: bytes | None = None
 
@@ -56,7 +56,7 @@ class Viewing:
     """
 
     def __init__(self, library: Library) -> None:
-        """Begin with neither."""
+        """Start with neither replay nor ghost."""
         self.replay: Playback | None = None
         self.ghost: OpenRecording | None = None
         self._library = library

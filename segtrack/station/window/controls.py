@@ -61,7 +61,7 @@ class PygameControls:
     """
 
     def __init__(self) -> None:
-        """Create it with nothing held."""
+        """Start with nothing held."""
         self.focused = True
         self._let_go()
 
