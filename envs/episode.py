@@ -14,7 +14,15 @@ from segtrack.engine import ActuatorState
 from segtrack.envs.parameters import ROBOT_PARAMETERS, Number, Values
 from segtrack.envs.setup import TaskSetup
 from segtrack.envs.task import EpisodeCourse, PathPoint, Paths, outcomes_of
-from segtrack.envs.view import LOOK_AHEAD, CourseGrounds, Grounds, RobotHeights, RobotMotions, Rows, TaskView
+from segtrack.envs.view import (
+    LOOK_AHEAD,
+    CourseGrounds,
+    GroundSampler,
+    RobotHeights,
+    RobotMotions,
+    Rows,
+    TaskView,
+)
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.robot import RobotState, longitudinal_slip
 
@@ -109,7 +117,7 @@ class Episodes:
 
     view: TaskView
 
-    def __init__(self, setup: TaskSetup, count: int, grounds: Grounds | None = None) -> None:
+    def __init__(self, setup: TaskSetup, count: int, grounds: GroundSampler | None = None) -> None:
         """Allocate arrays for robots whose episodes have not begun.
 
         Args:
@@ -119,7 +127,7 @@ class Episodes:
         """
         self._setup = setup
         self.courses: list[EpisodeCourse] = []
-        self._grounds: Grounds = CourseGrounds(self.courses) if grounds is None else grounds
+        self._grounds: GroundSampler = CourseGrounds(self.courses) if grounds is None else grounds
         self.values: list[Values] = []
         self._rngs: list[np.random.Generator] = []
         actions, entries = len(setup.actuators.names), len(setup.sensors.limits[0])
@@ -258,6 +266,7 @@ class Episodes:
         return np.array([self.values[i][name] for i in chosen.tolist()])
 
     def _perceive(self, chosen: Rows, now: TaskView) -> None:
+        """Read, check and clip the observations of robots."""
         sensors, noises = self._setup.sensors, self._noises[chosen]
         rngs = [self._rngs[i] for i in chosen.tolist()] if noises.any() else ()
         entries = sensors.read(now, noises, rngs)

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 
-class Grounds(Protocol):
+class GroundSampler(Protocol):
     """Interface to sample the terrain heights below N robots."""
 
     def height(self, x: Array, y: Array, robots: Rows, /) -> Array:
@@ -73,7 +73,7 @@ class RobotHeights(NamedTuple):
         robots: Indices of the robots (n,).
     """
 
-    grounds: Grounds
+    grounds: GroundSampler
     robots: Rows
 
     def __call__(self, x: Array, y: Array) -> Array:

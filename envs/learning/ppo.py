@@ -88,6 +88,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def _robots(settings: TrainingSettings, count: int) -> Robots:
+    """Vector environment of the training's robots, for Stable-Baselines3."""
     return Robots(
         VectorEnvironment(
             settings.task,
@@ -197,6 +198,7 @@ class _Log(BaseCallback):
                 env.set_parameters({difficulty: drawn, **strand}, own)
 
     def _on_step(self) -> bool:
+        """Record finished episodes after each step."""
         for i in np.flatnonzero(self.locals["dones"]).tolist():
             info = self.locals["infos"][i]
             self._latest.append((info["success"], info["return"]))

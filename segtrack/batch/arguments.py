@@ -12,7 +12,9 @@ from segtrack.errors import InvalidValueError, Phrase, whole
 from segtrack.terrain import array_of_numbers
 
 
-def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()) -> NDArray[np.float64]:
+def broadcast_numbers(
+    what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()
+) -> NDArray[np.float64]:
     """Broadcast finite numbers to all vehicles (count, *shape); given once for all, or for each vehicle.
 
     Raises:
@@ -30,13 +32,13 @@ def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()
     return values
 
 
-def indices(what: str, given: ArrayLike, count: int, below: int) -> NDArray[np.intp]:
+def broadcast_indices(what: str, given: ArrayLike, count: int, below: int) -> NDArray[np.intp]:
     """Broadcast whole numbers in [0, below) to all vehicles (count,).
 
     Raises:
         InvalidValueError: Another shape, not whole numbers, or out of range.
     """
-    values = numbers(what, given, count)
+    values = broadcast_numbers(what, given, count)
     wrong = np.flatnonzero((values != np.floor(values)) | (values < 0) | (values >= below))
     if len(wrong):
         i = int(wrong[0])
@@ -119,7 +121,7 @@ def number_of_vehicles(
 
 
 def dimensions(given: Any) -> int:
-    """Number of array dimensions; 2 for ragged input, which `numbers` refuses later."""
+    """Number of array dimensions; 2 for ragged input, which `broadcast_numbers` refuses later."""
     try:
         return np.ndim(given)
     except ValueError:

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.batch.arguments import (
     array_of,
+    broadcast_indices,
+    broadcast_numbers,
     chosen_vehicles,
     dimensions,
-    indices,
     number_of_threads,
     number_of_vehicles,
-    numbers,
     points_of_each,
 )
 from segtrack.batch.bodies import check_bodies, weigh_bodies
@@ -144,7 +144,11 @@ class Batch:
         grounds = GroundLibrary(given, [belt for kind in kinds for belt in kind.belts], size)
         if len(kinds) > 1 and variant is None:
             raise InvalidValueError("variant", f"an index a vehicle of {len(kinds)} variants", None)
-        chosen = np.zeros(size, np.intp) if variant is None else indices("variant", variant, size, len(kinds))
+        chosen = (
+            np.zeros(size, np.intp)
+            if variant is None
+            else broadcast_indices("variant", variant, size, len(kinds))
+        )
         self._threads = Threads(min(number_of_threads(threads), size) if device == "cpu" else 1)
         self._grounds, self._fleet = grounds, fleet(kinds, chosen, grounds.packed)
         self._name_parts(self._fleet)
@@ -320,9 +324,9 @@ class Batch:
         if terrain is not None and terrain_index is not None:
             raise InvalidValueError("terrain_index", "left out where terrain is given", terrain_index)
         if terrain_index is not None:
-            grounds = indices("terrain_index", terrain_index, count, self._grounds.size)
+            grounds = broadcast_indices("terrain_index", terrain_index, count, self._grounds.size)
         if variant is not None:
-            kinds = indices("variant", variant, count, len(fleet.kinds))
+            kinds = broadcast_indices("variant", variant, count, len(fleet.kinds))
         positions = start_positions(fleet.kinds, kinds, flippers or {}, self._clipper)
         grounds = grounds if terrain is None else self._grounds.lay(chosen, terrain)
         heights = clearing_heights(self._outlines, self._grounds, kinds, grounds, places, positions)
@@ -332,7 +336,7 @@ class Batch:
         fleet.terrain_of[chosen] = grounds
         changed = fleet.kind_of[chosen] != kinds
         if changed.any():
-            fleet.take_kinds(chosen[changed], kinds[changed])
+            fleet.assign_kinds(chosen[changed], kinds[changed])
         headings = np.array([heading_quaternion(yaw) for yaw in places[:, 2].tolist()]).reshape(-1, 4)
         fleet.place(chosen, np.column_stack([places[:, :2], heights]), headings, positions)
 
@@ -436,7 +440,7 @@ class Batch:
         """
         self._must_be_open("command the batch")
         top = self._fleet.limits.belt_speeds
-        given = numbers("belt speeds [m/s]", speeds, len(self), (len(self.track_names),))
+        given = broadcast_numbers("belt speeds [m/s]", speeds, len(self), (len(self.track_names),))
         self._fleet.write(
             slice(None), commands=self._clipper.clip_all("belt speeds [m/s]", given, -top, top), pedals=0.0
         )
@@ -480,8 +484,8 @@ class Batch:
         Raises:
             InvalidValueError: Another shape, or a command that is not finite.
         """
-        turning = numbers("angular speed [rad/s]", angular, len(self))
-        forward = numbers("linear speed [m/s]", linear, len(self))
+        turning = broadcast_numbers("angular speed [rad/s]", angular, len(self))
+        forward = broadcast_numbers("linear speed [m/s]", linear, len(self))
         offsets: Any = TrackOffsets(*self._offsets[self._fleet.kind_of].T)
         self.set_belt_speed(*offsets.belt_speeds(forward, turning / self._efficiencies(turning != 0)))
 
@@ -548,7 +552,10 @@ class Batch:
             InvalidValueError: Another shape, or a number that is not finite.
         """
         self._must_be_open("push the batch")
-        pushed = numbers("force [N]", force, len(self), (3,)), numbers("point [m]", point, len(self), (3,))
+        pushed = (
+            broadcast_numbers("force [N]", force, len(self), (3,)),
+            broadcast_numbers("point [m]", point, len(self), (3,)),
+        )
         self._fleet.write(slice(None), push=np.stack(pushed, axis=1))
 
     def set_friction(self, friction: ArrayLike, vehicles: ArrayLike | None = None) -> None:
@@ -606,11 +613,11 @@ class Batch:
         self._must_be_open("change the batch")
         chosen = self._chosen(vehicles)
         count = len(chosen)
-        masses = None if mass is None else numbers("mass [kg]", mass, count)
+        masses = None if mass is None else broadcast_numbers("mass [kg]", mass, count)
         centers = None
         if center_of_mass is not None:
-            centers = numbers("center_of_mass [m]", center_of_mass, count, (3,))
-        tensors = None if inertia is None else numbers("inertia [kg m^2]", inertia, count, (3, 3))
+            centers = broadcast_numbers("center_of_mass [m]", center_of_mass, count, (3,))
+        tensors = None if inertia is None else broadcast_numbers("inertia [kg m^2]", inertia, count, (3, 3))
         check_bodies(self._fleet, chosen, masses, tensors)
         weigh_bodies(self._fleet, chosen, masses, centers, tensors)
 
@@ -623,9 +630,9 @@ class Batch:
         """Check a factor of the chosen vehicles' tracks and broadcast it to (n, T)."""
         tracks = len(self.track_names)
         if dimensions(given) < 2:
-            values = numbers(what, given, len(chosen))[:, None].repeat(tracks, axis=1)
+            values = broadcast_numbers(what, given, len(chosen))[:, None].repeat(tracks, axis=1)
         else:
-            values = numbers(what, given, len(chosen), (tracks,))
+            values = broadcast_numbers(what, given, len(chosen), (tracks,))
         if (values < lowest).any():
             i = int(np.argmin(values.min(axis=1)))
             expected = "at least 0" if lowest == 0.0 else "greater than 0"
@@ -634,7 +641,10 @@ class Batch:
 
     def _by_side(self, what: str, left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
         """Values of the tracks (N, T) from the sides' values."""
-        sides = [numbers(f"{side} {what}", v, len(self)) for side, v in (("left", left), ("right", right))]
+        sides = [
+            broadcast_numbers(f"{side} {what}", v, len(self))
+            for side, v in (("left", left), ("right", right))
+        ]
         return np.stack([sides[0], (sides[0] + sides[1]) / 2, sides[1]], axis=1)[:, self._sides]
 
     def _by_name(
@@ -648,7 +658,10 @@ class Batch:
                 check_commanded(self.vehicle.joint_tree.joints[names.index(name)])
         first = 0 if kind == "flipper" else len(self.flipper_names)
         words = {name: what.format(name) for name in given}
-        return [(words[n], first + names.index(n), numbers(words[n], v, len(self))) for n, v in given.items()]
+        return [
+            (words[n], first + names.index(n), broadcast_numbers(words[n], v, len(self)))
+            for n, v in given.items()
+        ]
 
     def _command(self, as_speed: float, values: list[tuple[str, int, NDArray[np.float64]]]) -> None:
         """Write joint commands, clipped to limits: positions, or speeds if `as_speed` is 1."""

@@ -17,8 +17,8 @@ from segtrack.batch.fleet_arrays import (
     OwnProperties,
     SavedFleet,
     check_alike,
-    one_memory,
-    spans_of,
+    memory_of_vehicle,
+    runs_of_one_kind,
 )
 from segtrack.batch.interrupts import interrupts_deferred
 from segtrack.batch.threads import Threads
@@ -97,7 +97,7 @@ class Fleet:
         self._friction_by_kind = np.array(friction)
         self.own = OwnProperties(*(values[self.kind_of] for values in self._own_by_kind))
         self.limits = CommandLimits(*(values[self.kind_of] for values in self._limits_by_kind))
-        self.take_kinds(np.arange(count), self.kind_of)
+        self.assign_kinds(np.arange(count), self.kind_of)
         self._sections = max(len(each.kinds) for each in belts)
         self._segments = max(len(each.segments) for each in belts)
         self._points = max(each.points.shape[1] for each in belts)
@@ -107,7 +107,7 @@ class Fleet:
         self._done, self._outcomes = np.zeros(count, dtype=np.intp), np.zeros((count, 5), dtype=np.intp)
         self._packed: list[list[Packed]] = []
         self._probe: Fleet | None = None
-        self._take_room(room or Room(math.ceil(NEAR * self._sections), *FIRST_ROOM))
+        self._allocate_contacts(room or Room(math.ceil(NEAR * self._sections), *FIRST_ROOM))
 
     @property
     def device_arrays(self) -> VehicleState:
@@ -132,7 +132,7 @@ class Fleet:
         """Return everything except packed arguments, which hold memory addresses of this process."""
         return vars(self) | {"_packed": [], "_probe": None}
 
-    def _take_room(self, room: Room) -> None:
+    def _allocate_contacts(self, room: Room) -> None:
         """Allocate contact candidates and contact memory of a size for each vehicle, and clear the memory."""
         self._room, count, tracks = room, len(self), len(self.kinds[0].belts)
         self._candidates: Candidates = allocate_candidates(count, room, self._hulls, tracks, self._segments)
@@ -140,14 +140,14 @@ class Fleet:
         self.state.slack[:] = 0.0
         self._packed.clear()
 
-    def _make_room(self, wanted: Room) -> None:
+    def _enlarge_contacts(self, wanted: Room) -> None:
         """Enlarge the contact candidates, with some reserve, and keep the contact memory."""
         before = self._memory
         grown = self._room.grown(wanted, self._sections)
-        self._take_room(Room(*map(min, grown, LARGEST_ROOM)))
+        self._allocate_contacts(Room(*map(min, grown, LARGEST_ROOM)))
         copy_memory(self._memory, before)
 
-    def packed(self, thread: int) -> list[Packed]:
+    def kernel_arguments(self, thread: int) -> list[Packed]:
         """Kernel arguments for one thread, by kind: shared arrays of the vehicles, work arrays of its own."""
         while len(self._packed) <= thread:
             self._packed.append([Packed.of(self._vehicles(kind)) for kind in self.kinds])
@@ -187,10 +187,10 @@ class Fleet:
             while (self._done < count).any():
                 self._outcomes[:, 0] = DONE
                 self._take_all_steps(threads or Threads(1), gravity, step, count, 1.0)
-                self._look_after(count)
+                self._stop_failed_vehicles(count)
             self.steps[self.status == RUNNING] += count
 
-    def _look_after(self, count: int) -> None:
+    def _stop_failed_vehicles(self, count: int) -> None:
         """Stop vehicles that failed, and enlarge the contact candidates for those that had too few."""
         waiting, outcomes = self._done < count, self._outcomes[:, 0]
         stopped = waiting & ((outcomes == NOT_FINITE) | (outcomes == TOO_FAST))
@@ -202,16 +202,16 @@ class Fleet:
         self._done[stopped] = count
         crowded &= ~beyond
         if crowded.any():
-            self._make_room(Room(*self._outcomes[crowded, 1:].max(axis=0).tolist()))
+            self._enlarge_contacts(Room(*self._outcomes[crowded, 1:].max(axis=0).tolist()))
 
     def _take_all_steps(self, threads: Threads, *given: Any) -> None:
         """Advance all vehicles in threads, each with work arrays of its own."""
-        spans = iter(list(spans_of(self.kind_of, max(1, len(self) // (_BLOCKS * threads.count)))))
-        self.packed(threads.count - 1)
+        spans = iter(list(runs_of_one_kind(self.kind_of, max(1, len(self) // (_BLOCKS * threads.count)))))
+        self.kernel_arguments(threads.count - 1)
         threads.call([partial(self._take_steps, k, spans, *given) for k in range(threads.count)])
 
     def _take_steps(self, thread: int, spans: Iterator[tuple[int, int, int]], *given: Any) -> None:
-        packed = self.packed(thread)
+        packed = self.kernel_arguments(thread)
         for first, last, kind in spans:
             advance(packed[kind], self.grounds, NO_REPORT, first, last, *given)
 
@@ -256,7 +256,7 @@ class Fleet:
         self._probe = None  # Its room is that of the grounds that there were.
         self.forget_contacts(chosen)
 
-    def take_kinds(self, chosen: NDArray[np.intp], kinds: NDArray[np.intp]) -> None:
+    def assign_kinds(self, chosen: NDArray[np.intp], kinds: NDArray[np.intp]) -> None:
         """Change the variants of vehicles, and reset the properties of their own to these variants'."""
         self.kind_of[chosen] = kinds
         self.state.frictions[chosen] = self._friction_by_kind[kinds]
@@ -283,7 +283,7 @@ class Fleet:
         probe, kind = self._probe, int(self.kind_of[i])
         probe._copy_vehicle(self, i)
         report = np.zeros((rows, REPORT))
-        advance(probe.packed(0)[kind], self.grounds, report, 0, 1, (0.0, 0.0, 0.0), step, 1, 1.0)
+        advance(probe.kernel_arguments(0)[kind], self.grounds, report, 0, 1, (0.0, 0.0, 0.0), step, 1, 1.0)
         assert probe._outcomes[0, 0] == DONE
         return report[report[:, 3] > 0]
 
@@ -299,7 +299,7 @@ class Fleet:
         """Restore a snapshot of as many vehicles of equal kinds, on equal grounds."""
         places = saved.memory.sections.shape[1]
         if places > self._room.sections:
-            self._take_room(self._room._replace(sections=places))
+            self._allocate_contacts(self._room._replace(sections=places))
         overwrite(self.state, saved.state)
         overwrite(self._history, saved.history)
         overwrite(self.own, saved.own)
@@ -315,6 +315,6 @@ class Fleet:
         )
         for mine, given in pairs:
             overwrite([array[0] for array in mine], [array[i] for array in given])
-        copy_memory(self._memory, one_memory(other._memory, i))
+        copy_memory(self._memory, memory_of_vehicle(other._memory, i))
         self.kind_of[0], self.terrain_of[0] = other.kind_of[i], other.terrain_of[i]
         self._done[0] = self.state.slack[0] = 0

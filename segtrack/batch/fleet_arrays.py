@@ -160,14 +160,14 @@ def _structure(kind: BeltKind) -> tuple[Any, ...]:
     return tuple(vehicle.flippers), joints, tracks, links.parents, links.track_links, vehicle.body.fixed
 
 
-def one_memory(memory: BeltMemory, i: int) -> BeltMemory:
+def memory_of_vehicle(memory: BeltMemory, i: int) -> BeltMemory:
     """Contact memory of the belts of vehicle i, as views of the arrays."""
     one = slice(i, i + 1)
     rows: Any = [array[one] for array in memory.contacts]
     return BeltMemory(memory.places[one], memory.sections[one], ContactHistory(*rows))
 
 
-def spans_of(kind_of: NDArray[np.intp], longest: int) -> Iterator[tuple[int, int, int]]:
+def runs_of_one_kind(kind_of: NDArray[np.intp], longest: int) -> Iterator[tuple[int, int, int]]:
     """Runs of neighbouring vehicles of one kind, at most `longest` long: first, end (exclusive), kind."""
     changes = np.flatnonzero(np.diff(kind_of)) + 1
     for begin, end in pairwise([0, *changes.tolist(), len(kind_of)]):

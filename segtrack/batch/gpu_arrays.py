@@ -17,10 +17,10 @@ def to_gpu(value: Any) -> Any:
     return cuda.to_device(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
 
 
-def rows_of(value: Any, count: int) -> Any:
+def zero_rows(value: Any, count: int) -> Any:
     """Return a (nested) named tuple of zero arrays with a new first axis of length `count`."""
     if isinstance(value, tuple):
-        return type(value)(*(rows_of(each, count) for each in value))
+        return type(value)(*(zero_rows(each, count) for each in value))
     return np.zeros((count, *value.shape), dtype=value.dtype)
 
 

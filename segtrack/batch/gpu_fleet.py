@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segtrack.batch.fleet import NO_REPORT, Fleet
 from segtrack.batch.fleet_arrays import SavedFleet
-from segtrack.batch.gpu_arrays import GpuRows, rows_of, to_gpu
+from segtrack.batch.gpu_arrays import GpuRows, to_gpu, zero_rows
 from segtrack.batch.gpu_heights import join_reliefs, sample_cells
 from segtrack.batch.gpu_steps import forget_contacts, join_grounds, take_steps
 from segtrack.batch.threads import Threads
@@ -103,37 +103,37 @@ class GpuFleet(Fleet):
             rows.flush()
             rows.hold(held)
 
-    def _take_room(self, room: Room) -> None:
-        super()._take_room(room)
+    def _allocate_contacts(self, room: Room) -> None:
+        super()._allocate_contacts(room)
         self._work = None
         rows: Any = tuple(map(GpuRows, (self._memory, self._candidates)))
         self._memory, self._candidates = rows
         for each in rows:
             each.hold(True)
 
-    def _make_room(self, wanted: Room) -> None:
+    def _enlarge_contacts(self, wanted: Room) -> None:
         with self.changing():
-            super()._make_room(wanted)
+            super()._enlarge_contacts(wanted)
 
     def place(self, *given: Any) -> None:
         """Place vehicles at rest, see `Fleet.place`."""
         with self.changing():
             super().place(*given)
 
-    def take_kinds(self, *given: Any) -> None:
+    def assign_kinds(self, *given: Any) -> None:
         """Change the variants of vehicles, see `Fleet.assign_kinds`."""
         with self.changing():
-            super().take_kinds(*given)
+            super().assign_kinds(*given)
 
     def restore(self, saved: SavedFleet) -> None:
         """Restore a snapshot, see `Fleet.restore`."""
         with self.changing():
             super().restore(saved)
 
-    def packed(self, thread: int) -> list[Packed]:
+    def kernel_arguments(self, thread: int) -> list[Packed]:
         """Kernel arguments of the vehicles' present state for read-only kernels on the host, by kind."""
         self._packed.clear()
-        return super().packed(0)
+        return super().kernel_arguments(0)
 
     def _vehicles(self, kind: BeltKind) -> Vehicles:
         """Arrays of all vehicles on the host, without contact candidates and contact memory."""
@@ -182,7 +182,7 @@ class GpuFleet(Fleet):
             self._kinds_there = [to_gpu(kind.arrays) for kind in self.kinds]
         if self._work is None:
             tree = self.kinds[0].arrays.tree
-            self._work = to_gpu(rows_of(allocate_tree_work(tree, self._room.contacts), len(self)))
+            self._work = to_gpu(zero_rows(allocate_tree_work(tree, self._room.contacts), len(self)))
         terrains, kinds, done, outcomes, report = map(
             cuda.to_device, (self.terrain_of, self.kind_of, self._done, self._outcomes, NO_REPORT)
         )

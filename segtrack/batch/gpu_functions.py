@@ -19,6 +19,7 @@ def gpu_function(kernel: Kernel) -> Any:
 
 @cache
 def _for_gpu(function: Callable[..., Any]) -> Any:
+    """Compile a function for the GPU, with compiled functions in place of the kernels that it calls."""
     known: dict[str, Any] = dict(function.__globals__)
     for name in function.__code__.co_names:
         if isinstance(known.get(name), Kernel):

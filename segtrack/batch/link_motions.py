@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.batch.fleet import Fleet
-from segtrack.batch.fleet_arrays import spans_of
+from segtrack.batch.fleet_arrays import runs_of_one_kind
 from segtrack.kernels import Packed, entry, item
 from segtrack.native import TreeWork, move_links, vehicle_of, vehicle_view
 
@@ -39,8 +39,8 @@ def read_link_motions(fleet: Fleet) -> LinkMotions:
     shapes = (links, 3, 3), *((links, 3) for _ in range(3)), (tracks, 3), (tracks, 3, 3)
     motions = LinkMotions(*(np.empty((count, *shape)) for shape in shapes))
     packed = Packed.of(motions)
-    for first, last, kind in spans_of(fleet.kind_of, count):
-        _read_links(fleet.packed(0)[kind], packed, first, last)
+    for first, last, kind in runs_of_one_kind(fleet.kind_of, count):
+        _read_links(fleet.kernel_arguments(0)[kind], packed, first, last)
     return motions
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull
 
-from segtrack.batch.arguments import numbers
+from segtrack.batch.arguments import broadcast_numbers
 from segtrack.batch.fleet_arrays import CommandLimits
 from segtrack.batch.ground import GroundLibrary
 from segtrack.errors import InvalidValueError, UnknownNameError
@@ -61,7 +61,7 @@ def places_of(x: ArrayLike, y: ArrayLike, yaw: ArrayLike, count: int) -> NDArray
         InvalidValueError: Another shape, or a number that is not finite.
     """
     named = ("x [m]", x), ("y [m]", y), ("yaw [rad]", yaw)
-    return np.stack([numbers(*each, count) for each in named], 1)
+    return np.stack([broadcast_numbers(*each, count) for each in named], 1)
 
 
 def clearing_heights(
@@ -139,5 +139,7 @@ def start_positions(
         if name not in names:
             raise UnknownNameError(f"flipper of {vehicle.name}", name, names)
         what, j = f"angle of flipper {name} [rad]", names.index(name)
-        positions[:, j] = clipper.clip_all(what, numbers(what, angles, len(chosen)), *limits[:, j].T)
+        positions[:, j] = clipper.clip_all(
+            what, broadcast_numbers(what, angles, len(chosen)), *limits[:, j].T
+        )
     return positions

@@ -243,6 +243,7 @@ class AskedEvent:
 
 
 def _three(option: str, text: str, most: float, unit: str) -> tuple[float, float, float]:
+    """Parse three numbers of an option."""
     numbers = parse_numbers(option, text)
     if len(numbers) != 3:
         raise InvalidValueError(option, "three numbers with commas between them", text)

@@ -198,6 +198,7 @@ def counting(what: str, total: int) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def _bar(what: str, total: float, column: ProgressColumn) -> Iterator[tuple[Progress, TaskID]]:
+    """Progress bar on standard error with one task."""
     columns = (TextColumn("{task.description}"), BarColumn(), column, TimeRemainingColumn())
     console = words()
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -224,6 +224,7 @@ def path_of(location: Location) -> str:
 
 
 def _number_hint(given: Any, is_tight: bool) -> str:
+    """Advice for a text that looks like a number in another notation, or ""."""
     if isinstance(given, str) and _DECIMAL_COMMA.fullmatch(given):
         return f": write the decimals after a point, {given.replace(',', '.')}"
     if isinstance(given, str) and _BASE_60.fullmatch(given):

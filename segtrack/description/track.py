@@ -232,6 +232,7 @@ class TrackSpec(Spec):
 
     @check
     def _belt_bends(self) -> Checks:
+        """A belt that is too thick for the tightest bend of its path."""
         smallest = min(
             (arc.radius for arc in self.belt_path.segments if isinstance(arc, Arc) and arc.turn > 0),
             default=math.inf,
@@ -243,6 +244,7 @@ class TrackSpec(Spec):
 
     @check
     def _belt_weighs_as_its_shoes(self) -> Checks:
+        """A belt's mass that differs from that of its chain's shoes."""
         shoes = None if self.chain is None else known(self.chain, "shoes", None)
         count, mass = (
             (None, None) if shoes is None else (known(shoes, "count", None), known(shoes, "mass", None))
@@ -256,6 +258,7 @@ class TrackSpec(Spec):
 
     @check
     def _grousers_apart(self) -> Checks:
+        """Grousers that are longer than their pitch."""
         shapes = self.grousers.shapes if self.grousers is not None else ()
         alike = self.grousers is not None and self.grousers.shape is not None
         for i, shape in enumerate(shapes):
@@ -267,6 +270,7 @@ class TrackSpec(Spec):
 
     @check
     def _omits_what_can_be(self) -> Checks:
+        """Omitted segments that do not exist, or that the drive acts on."""
         names = self.belt_path.names
         for i, name in enumerate(self.omit_segments):
             if name not in names:

@@ -86,6 +86,7 @@ def root_links(robot: Element) -> list[str]:
 
 
 def _names(robot: Element) -> Iterator[str]:
+    """Yield links and joints without a name, or with the name of another one."""
     for tag in ("link", "joint"):
         names = [element.get("name") for element in robot.iterfind(tag)]
         for i, name in enumerate(names):
@@ -96,7 +97,7 @@ def _names(robot: Element) -> Iterator[str]:
 
 
 def _joints(robot: Element) -> Iterator[str]:
-    """Yield the mistakes of single joints: names, types, links, axes."""
+    """Yield joints of an unknown type, without a limit, or without one parent and one child of their own."""
     links = [link.get("name") for link in robot.iterfind("link")]
     carried = set()
     for joint in robot.iterfind("joint"):
@@ -136,7 +137,7 @@ def _tree(robot: Element) -> list[str]:
 
 
 def _numbers(robot: Element) -> Iterator[str]:
-    """Yield the attributes that are no numbers."""
+    """Yield attributes that are not finite numbers, and negative masses."""
     for tag in ("link", "joint"):
         for owner in robot.iterfind(tag):
             for element in owner.iter():

@@ -188,6 +188,7 @@ class VehicleDescription(Spec):
 
     @check
     def _links_carry(self) -> Checks:
+        """Mounts on links of the body that cannot carry them, and tracks that do not drive forward."""
         mass, fixed = known(self.body, "mass", None), known(self.body, "fixed", True)
         mountings = {
             f"tracks.{name}": Mounting(
@@ -218,6 +219,7 @@ class VehicleDescription(Spec):
 
     @check
     def _joints_move(self) -> Checks:
+        """Mistakes in joints and springs that only show with the body's URDF."""
         flippers = {n: known(f, "mount.parent", "body") for n, f in known(self, "flippers", {}).items()}
         sprung = {
             f"tracks.{name}.chain.suspension.{link}": link

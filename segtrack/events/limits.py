@@ -167,6 +167,7 @@ def contact_points(
 
 
 def _at_stop(joint: Joint) -> bool:
+    """Return whether a joint without a servo is at a limit or on a buffer."""
     position, design = joint.position, joint.design
     if design.servo is not None:
         return False
@@ -203,6 +204,7 @@ class HullClearance:
         return min((self._of(corners, allowance) for corners in places), default=math.inf)
 
     def _of(self, corners: NDArray[np.float64], allowance: float) -> float:
+        """Smallest height of a shape above the ground [m]; `allowance` widens it on all sides [m]."""
         x, z = lower_outline(corners[:, [0, 2]])
         y = float(corners[:, 1].mean())
         ends = np.array([x[0] - allowance, x[-1] + allowance])

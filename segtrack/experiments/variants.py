@@ -147,6 +147,7 @@ def with_grousers(vehicle: VehicleDescription, height: float = 1.0, count: float
 
 
 def _of_height(vehicle: str, shape: GrouserShape, factor: float) -> GrouserShape:
+    """Copy of a grouser shape with its height scaled."""
     if factor == 1.0:
         return shape
     for kind, height in (("box", "height"), ("trapezoid", "height"), ("cylinder", "radius")):
@@ -205,6 +206,7 @@ def with_contact_length(vehicle: VehicleDescription, length: float) -> VehicleDe
 
 
 def _lengthened(what: str, track: TrackSpec, longer: float) -> TrackSpec:
+    """Copy of a track with its front and rear half moved apart by a length [m] in total."""
     pulleys = track.path.pulleys
     if pulleys is None:
         raise InvalidValueError(what, "around pulleys", Phrase("explicit segments"))
@@ -265,6 +267,8 @@ def _with_part(
 
 
 def _with_tracks(vehicle: VehicleDescription, change: Callable[[TrackSpec], TrackSpec]) -> VehicleDescription:
+    """Copy of a vehicle with each track replaced by `change(track)`."""
+
     def changed(tracks: dict[str, TrackSpec]) -> dict[str, TrackSpec]:
         return {name: change(track) for name, track in tracks.items()}
 

@@ -159,6 +159,7 @@ def _tangent_heading(here: Pulley, there: Pulley) -> float:
 
 
 def _refuse_overlap(pulleys: Sequence[Pulley]) -> None:
+    """Refuse pulleys that overlap."""
     for j, b in enumerate(pulleys):
         for i, a in enumerate(pulleys[:j]):
             apart, least = math.hypot(a.x - b.x, a.z - b.z), a.radius + b.radius

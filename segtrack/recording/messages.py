@@ -238,6 +238,7 @@ class RecordingContent:
         return None
 
     def _check(self, name: str, texts: Mapping[str, str]) -> None:
+        """Store a metadata record, and refuse a file of another format or version."""
         try:
             values = {key: json.loads(text) for key, text in texts.items()}
         except ValueError:
@@ -250,6 +251,7 @@ class RecordingContent:
                 raise RecordingFileError(self.file, f"must be of {key} {expected[-1]!r}, got {got!r}")
 
     def _take(self, record: Message) -> None:
+        """Store a message by its topic."""
         topic, tick = self.topics.get(record.channel_id), record.log_time // TICK_NANOSECONDS
         if "segtrack" not in self.metadata:
             raise RecordingFileError(self.file, _FOREIGN)

@@ -137,6 +137,7 @@ class Recorder:
         return self._session.tick - self._first_tick
 
     def _write(self, topic: str, data: bytes) -> None:
+        """Write a message of the present tick to a topic."""
         tick = self._tick
         if tick != self._timed:
             self._timed, self._wall = tick, time.time_ns()

@@ -122,6 +122,7 @@ def _track_look(track: Track, numbers: Mapping[str, int]) -> TrackLook:
 
 
 def _body(robot: Robot, numbers: Mapping[str, int]) -> Iterator[VisiblePart]:
+    """Visible parts of the body: its box, or the visuals of its URDF's links."""
     body = robot.description.body
     if body.size is not None:
         yield VisiblePart(box(np.array(body.size) / 2, COLOURS["body"]), OnLink(0))

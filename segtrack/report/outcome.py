@@ -42,6 +42,7 @@ class Outcome:
 
 
 def _write(path: Path, content: Any) -> Path:
+    """Write a figure, JSON object, text or table to a file."""
     if isinstance(content, Figure):
         return write_figure(path, content)
     if isinstance(content, Mapping):

@@ -105,7 +105,7 @@ def _draw_panel(axes: Axes, values: NDArray[np.float64], results: NDArray[np.flo
         axes.legend(fontsize=8)
 
 
-def seen_of_row(study: StudyFile, job: RunJob, instant: EventInstant) -> dict[str, Any]:
+def row_at_instant(study: StudyFile, job: RunJob, instant: EventInstant) -> dict[str, Any]:
     """Return a study row's parameter values, its vehicle's state at an instant, and its outcome."""
     result, parameters = instant.result, dict(zip(study.parameters, job.values, strict=True))
     x, _, z = result.motion["position"][instant.sample].tolist()
@@ -117,7 +117,7 @@ def seen_of_row(study: StudyFile, job: RunJob, instant: EventInstant) -> dict[st
 
 
 def beside_table(names: Sequence[str], seen: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table of several rows' `seen_of_row`, a column for each row."""
+    """Return a table of several rows' `row_at_instant`, a column for each row."""
     table = Table("", *names, title=f"{' and '.join(names)} at the same instant")
     for name in seen[0]:
         cells = [row[name] for row in seen]
@@ -132,7 +132,7 @@ def draw_rows(
 
     Args:
         names: Names of the rows.
-        seen: `seen_of_row` of each row.
+        seen: `row_at_instant` of each row.
         instants: State of each row's vehicle at the instant.
     """
     titles = []

@@ -67,6 +67,7 @@ def run_band(on_done: Callable[[], object] | None = None) -> tuple[BandRow, ...]
 
 
 def _run_row(row: tuple[float | None, float]) -> BandRow:
+    """Simulate the six cases with a stiffness [N/m] and time step [s]."""
     stiffness, time_step = row
     vehicle = load_vehicle(VEHICLE)
     if stiffness is not None:

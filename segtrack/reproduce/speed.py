@@ -225,6 +225,7 @@ def _race(scene: str, racer: str, seconds: float) -> tuple[float, float, float]:
 
 
 def _set_out(world: World, scene: str, track_model: str, vehicle: VehicleDescription) -> Robot:
+    """Add a scene's terrain and the vehicle to a world, with the scene's flipper angles."""
     front, rear = (45.0, REAR_FLIPPERS_DEG) if scene == "climb" else (57.0, 57.0)
     angles = {
         name: math.radians(front if flipper.tip_direction == "front" else rear)

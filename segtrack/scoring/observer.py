@@ -186,6 +186,7 @@ def swept(points: Array, counts: NDArray[np.intp], ways: Array) -> tuple[Array, 
 
 
 def _body(robot: Robot) -> Iterator[_Prism]:
+    """Prisms of a robot's collision shapes."""
     name, log = robot.description.name, logging.getLogger("segtrack")
     for link, frame, corners in shapes_on_links(robot.description):
         try:

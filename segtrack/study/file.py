@@ -107,6 +107,7 @@ class EventSpec(Spec):
 
     @check
     def _fits_its_kind(self) -> Checks:
+        """Keys that are missing for the obstacle's kind, or do not belong to it."""
         make, needed = _KINDS[self.kind]
         takes = [field.name for field in fields(make)]
         for name in needed:
@@ -251,6 +252,7 @@ class StudyFile(Spec):
 
     @check
     def _nothing_is_ignored(self) -> Checks:
+        """Keys without effect beside other keys."""
         if (search := known(self, "search", None)) is not None:
             if "criterion" in self.model_fields_set:
                 yield Problem("criterion", "must be left out beside a search, which has search.criterion")
@@ -279,6 +281,7 @@ class StudyFile(Spec):
 
     @check
     def _paths_are_there(self) -> Checks:
+        """Paths of parameters that denote no number, or one of another parameter."""
         source = self._source
         taken: dict[Steps, str] = {}
         for name, parameter in known(self, "parameters", {}).items():
@@ -297,6 +300,7 @@ class StudyFile(Spec):
 
     @check
     def _can_be_simulated(self) -> Checks:
+        """An event that cannot be set up with the vehicle."""
         if list(self._known_assumptions()) or list(self.event.own_problems()):
             return
         try:

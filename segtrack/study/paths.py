@@ -62,6 +62,7 @@ def find_places(vehicle: VehicleDescription, path: str) -> tuple[NumberPlace, ..
 
 
 def _walk(part: Any, path: str, steps: Steps, before: Steps) -> list[NumberPlace]:
+    """Places that the remaining steps of a path denote below a part."""
     if not steps:
         if part is None or isinstance(part, int | float) and not isinstance(part, bool):
             return [NumberPlace(before, part)]
@@ -84,6 +85,7 @@ def _walk(part: Any, path: str, steps: Steps, before: Steps) -> list[NumberPlace
 
 
 def _children(part: Any) -> dict[str | int, Any]:
+    """Parts of a part, by key or index."""
     match part:
         case Spec():
             return {name: getattr(part, name) for name in type(part).model_fields}

@@ -116,7 +116,7 @@ class ChainLayout:
         if given.pivot is not None:
             x, z = idler.center - given.pivot
             away = np.array([-z, x])
-            away *= math.copysign(1.0, pull_of(idler) @ away)
+            away *= math.copysign(1.0, balancing_force(idler) @ away)
         return np.asarray(away / np.linalg.norm(away))
 
     def slide_curvature(self, loop: PlateLoop) -> float:
@@ -197,7 +197,7 @@ class ChainLayout:
         return self.chain.bushing.radius or _BUSHING_RADIUS * pitch
 
 
-def pull_of(arc: Arc) -> NDArray[np.float64]:
+def balancing_force(arc: Arc) -> NDArray[np.float64]:
     """Force (x, z) on a wheel that balances the chain around it, per chain tension [-]."""
     return tangent_of(arc.heading) - tangent_of(arc.heading + arc.turn)
 

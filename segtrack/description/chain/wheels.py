@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain import Sprocket, Tensioner, Wheel, WheelContactParameters, wheel_contact_parameters
-from segtrack.description.chain.loop import LATERAL_CLEARANCE, RAIL_POSITION, ChainLayout, damping_of, pull_of
+from segtrack.description.chain.loop import (
+    LATERAL_CLEARANCE,
+    RAIL_POSITION,
+    ChainLayout,
+    balancing_force,
+    damping_of,
+)
 from segtrack.description.chain.spec import EvenRollersSpec, RoadWheelSpec, SprocketSpec, WheelSpec
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry import Arc, BeltPath, Line, PlateLoop, Segment, arcs_of, is_around, normal_of
@@ -154,7 +160,7 @@ def _tensioner(layout: ChainLayout, loop: PlateLoop) -> Tensioner:
     direction = layout.slide_direction(loop)
     x, z = direction.tolist()
     around = [arc for arc in arcs_of(loop.path) if is_around(arc, loop.idler.center)]
-    push = sum(float(pull_of(arc) @ direction) for arc in around)
+    push = sum(float(balancing_force(arc) @ direction) for arc in around)
     if push <= 0:
         what, got = f"chain.tensioner.direction of {layout.name}", Phrase("one that slackens it")
         raise InvalidValueError(what, "one that tightens the chain", got)

@@ -222,6 +222,7 @@ def _massless(robot: Element, tree: JointTree, places: Mapping[str, str]) -> Ite
 
 
 def _mounted_flippers(robot: Element, tree: JointTree, flippers: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield flippers that are mounted on a moving link."""
     for name, parent in flippers.items():
         place = tree.links.get(parent_link(robot, parent))
         if place is not None and place.joint >= 0:

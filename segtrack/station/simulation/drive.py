@@ -87,7 +87,7 @@ class StationDrive:
         Raises:
             DivergedError: The vehicle is no longer finite, or absurdly fast.
         """
-        command = self.check(latest, now)
+        command = self.permitted_command(latest, now)
         if command != self.session.command:
             self.session.apply(command)
         if latest is not None and (self._latest is None or latest.came != self._latest.came):
@@ -99,7 +99,7 @@ class StationDrive:
         if self._judge is not None:
             self._note(self._judge.look(now, late, not self._flags & Flag.WATCHDOG))
 
-    def check(self, latest: StampedCommand | None, now: float) -> Command:
+    def permitted_command(self, latest: StampedCommand | None, now: float) -> Command:
         """Return the command to apply, which is a stop while something holds the vehicle.
 
         The next state's flags say what holds it.

@@ -173,7 +173,7 @@ class SimulationLoop:
             elif self.state == "running":
                 self._tick()
             elif self._drive is not None and self.state != "failed":
-                self._drive.check(self._command(self._drive), time.monotonic())
+                self._drive.permitted_command(self._command(self._drive), time.monotonic())
                 self._drive.loads.update(_IDLE)
                 self._publish()
 

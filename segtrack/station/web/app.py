@@ -100,6 +100,7 @@ class _Conversation:
                 await sender
 
     async def _greeting(self) -> protocol.Hello | None:
+        """Receive and parse the client's hello; None for any other message."""
         text = await self._receive()
         try:
             message = protocol.read_message(text or "")

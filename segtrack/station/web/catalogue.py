@@ -286,6 +286,7 @@ class Catalogue:
         )
 
     def _options(self) -> Options:
+        """Choices that the page offers."""
         engines = [name for name in get_args(EngineName) if name != "pybullet" or find_spec("pybullet")]
         models = dict.fromkeys(model for engine in engines for model in track_model_names(engine))
         models.pop("wheels:N", None)  # Any number of wheels: nothing to choose from.

@@ -104,6 +104,7 @@ class Guard:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, problem: str) -> None:
+    """Refuse a request: close a socket, or answer with a status."""
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": problem})
