@@ -130,7 +130,7 @@ class TaskSetup:
         task: Task of the robot.
         vehicle: Description of the robot.
         parameters: Parameters that an episode is built from, by name.
-        given: Values or ranges of them instead of the defaults.
+        given: Values or ranges of parameters, in place of their defaults.
         actuators: Commands of the action's entries.
         scan: Grid of the height scan.
         sensors: Sensors of the observations.

@@ -35,8 +35,8 @@ class EventProgress:
     """Running event, as passed to observers after each sample.
 
     Attributes:
-        world: The world.
-        robot: The robot.
+        world: World of the event.
+        robot: Robot at the obstacle.
         fraction: Elapsed fraction of the time limit [-].
     """
 

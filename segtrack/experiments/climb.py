@@ -89,9 +89,9 @@ class ClimbSetup(RunSetup):
         speed: Belt speed, clipped to the drives' largest [m/s].
         track_model: Name of the track model; the engine's default if not given.
         engine: Name of the engine; one that runs the track model if not given.
-        preset: The engine's solver settings; its default if not given.
+        preset: Name of the engine's preset; by default its own.
         time_step: Instead of the preset's [s]; a divisor of 20 ms.
-        friction: On every track instead of the vehicle file's.
+        friction: Friction coefficient of every track, in place of the vehicle file's [-].
 
     Raises:
         UnknownNameError: No such engine or track model.
@@ -323,8 +323,8 @@ class ClimbProgress:
     """Running climb, as passed to observers after each sample.
 
     Attributes:
-        world: The world.
-        robot: The robot.
+        world: World of the climb.
+        robot: Robot at the step.
         time: Simulated time [s].
         time_limit: Simulated time at which the attempt is given up [s].
     """

@@ -54,7 +54,7 @@ def place_grousers(path: BeltPath, count: int, shapes: int = 1) -> tuple[Footpri
     at most a quarter of a pitch beyond them. The others never get to the ground line.
 
     Args:
-        path: The belt.
+        path: Belt path, along its outer face.
         count: Grousers around the belt, >= 1.
         shapes: Number of grousers after which their shapes repeat, a divisor of `count`.
 

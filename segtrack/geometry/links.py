@@ -46,7 +46,7 @@ class SegmentLink:
 
     Attributes:
         name: Name, unique within the track.
-        joint: A slider along the link's x axis or a hinge about its y axis.
+        joint: Joint type: slider along the link's x axis, or hinge about its y axis.
         x: Link origin in the track frame, forward [m].
         z: Link origin in the track frame, up [m].
         heading: Rotation of the link frame about +y at home [rad].
@@ -95,7 +95,7 @@ def segment_links(
     """Build the segment links of a track: sliders for lines, hinges for arcs.
 
     Args:
-        path: The belt's outer face.
+        path: Belt path, along its outer face.
         width: Width of the belt, along the axle [m].
         thickness: Thickness of the belt, inwards [m].
         mass: Moving mass: belt, grousers, reflected inertia of the drive [kg].
@@ -206,7 +206,7 @@ def ground_dip(path: BeltPath, links: Sequence[SegmentLink], period: float, heig
     cos theta of the belt's travel only, as long as it carries.
 
     Args:
-        path: The belt.
+        path: Belt path, along its outer face.
         links: Links of the belt's segments.
         period: Travel after which the links are rolled back [m].
         height: Height of the highest grouser above the belt [m].

@@ -36,7 +36,7 @@ def joint_problems(
     """List the mistakes of `joints` and `suspension`; for those of the URDF itself see `urdf_mistakes`.
 
     Args:
-        urdf: The body's URDF file; None for a body without one.
+        urdf: URDF file of the body; None for a body without one.
         specs: Content of `joints` by name.
         flippers: Link that carries each flipper, by the flipper's name.
         sprung: Links that chains have springs for, by the spring's path in the file.

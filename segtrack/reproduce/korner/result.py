@@ -80,7 +80,7 @@ def run_plan(
     """Run all series of a plan.
 
     Args:
-        plan: The plan.
+        plan: Series of the study.
         workers: Largest number of parallel processes; by default the number of cores.
         on_done: Function called after each series.
     """
