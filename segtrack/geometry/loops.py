@@ -1,4 +1,4 @@
-"""Belts around pulleys or the hull of all wheels, and loops of equal plates on them, in the track frame.
+"""Belt paths around pulleys or all wheels, and loops of equal plates on them, in the track frame.
 
 Plates are chords of the belt's path, joined by hinges. Around the sprocket, whose arc has
 radius r, a whole number n of them must fit, so the hinges run at a depth d below the

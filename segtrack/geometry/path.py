@@ -143,7 +143,7 @@ class BeltPath:
 
     @property
     def ground(self) -> int:
-        """Index of the segment on the ground: of the lines that face down, the one whose middle is lowest.
+        """Index of the ground segment: the line facing down whose middle is lowest.
 
         Of two at one height it is the one in front. A path without such lines has any line on the
         ground, or an arc.

@@ -1,4 +1,4 @@
-"""Quasi-static Coulomb friction: motion of a vehicle over flat ground, given its tracks' loads alone.
+"""Quasi-static Coulomb friction: motion of a vehicle over flat ground from its tracks' loads.
 
 All vectors lie in the plane of the ground and are given in a frame that moves with the vehicle: x
 forward, y to the left, origin at a reference point. The vehicle moves with the twist (v, w). A

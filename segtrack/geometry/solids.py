@@ -22,7 +22,7 @@ UPRIGHT: Quaternion = (0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class Box:
-    """Cuboid.
+    """Cuboid of given edge lengths, at a pose in a frame.
 
     Attributes:
         size: Edge lengths along its own x, y, z [m].
@@ -37,7 +37,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Cylinder:
-    """Round cylinder about its own y axis.
+    """Cylinder about its own y axis, at a pose in a frame.
 
     Attributes:
         radius: Radius [m].

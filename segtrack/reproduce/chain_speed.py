@@ -160,7 +160,7 @@ class _Driver:
 
 
 def run(session: Session, rounds: Rounds = ROUNDS) -> Outcome:
-    """Measure all cases."""
+    """Measure the real-time factors of all cases."""
     with session.counting("driving", rounds * len(CASES)) as done:
         rides = ride_chains(rounds, done)
     summary = {"rides": chain_speed_rows(rides)}

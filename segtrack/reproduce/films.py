@@ -135,7 +135,7 @@ def run(
     rounds: Rounds = ROUNDS,
     view: Annotated[str, typer.Option(help="The films': side, top, oblique or chase.")] = "side",
 ) -> Outcome:
-    """Time climbs that run here without and with a film."""
+    """Time climbs, whose engine is installed, without and with a film."""
     chosen, notes = runnable({i: (None, climb["track_model"]) for i, climb in enumerate(CLIMBS)})
     climbs = [CLIMBS[i] for i in chosen]
     with session.counting("climbing", rounds * len(climbs)) as done:

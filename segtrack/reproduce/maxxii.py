@@ -189,7 +189,7 @@ _MARKERS = "os^Dv<>"
 
 
 def maxxii_table(results: Sequence[SimulatedTurns]) -> Table:
-    """Return medians of yaw rates over no-slip ones, and quartiles of measured over simulated."""
+    """Return medians of yaw rates over no-slip ones, and quartiles of measured over simulated ones."""
     table = Table(title="Steady turns of MAXXII: yaw rates over those without slip")
     headers = (
         "",
@@ -271,7 +271,7 @@ def run(
         ),
     ] = None,
 ) -> Outcome:
-    """Drive the turns with the track models that run here."""
+    """Drive the turns with the track models whose engine is installed."""
     models, notes = runnable({model: (None, model) for model in track_model or TRACK_MODELS})
     with session.counting("turning", part_count(models, rows)) as done:
         results = run_maxxii(models, rows, on_part=done)

@@ -181,7 +181,7 @@ class _Racer:
 
 
 def run(session: Session, rounds: Rounds = ROUNDS) -> Outcome:
-    """Measure all track models that run here."""
+    """Measure all track models whose engine is installed."""
     names, notes = runnable(MODELS)
     with session.counting("driving", rounds * len(names)) as done:
         result = run_table_2(rounds=rounds, models={name: MODELS[name] for name in names}, on_done=done)

@@ -439,7 +439,7 @@ def _label(axes: Axes, title: str, x: str, y: str, pad: float = 6.0) -> None:
 
 
 def run(session: Session) -> Outcome:
-    """Drive all scenes with the models that run here."""
+    """Run all scenes with the models whose engine is installed."""
     models, notes = runnable({model: (None, model) for model in MODELS})
     with session.counting("comparing", scene_count(models)) as done:
         result = run_segments_vs_chain(models=models, on_done=done)

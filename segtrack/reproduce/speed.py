@@ -255,7 +255,7 @@ def _kernel_time() -> Iterator[list[float]]:
 
 
 def run(session: Session, rounds: Rounds = ROUNDS) -> Outcome:
-    """Measure all racers that run here."""
+    """Measure all racers whose engine is installed."""
     names, notes = runnable({name: (engine, model) for name, (engine, model, _) in RACERS.items()})
     with session.counting("driving", rounds * len(SCENES) * len(names)) as done:
         result = measure_speed(rounds, done, racers=names)

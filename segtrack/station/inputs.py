@@ -1,4 +1,4 @@
-"""An operator's gamepad, keys and touch screen, mapped to a command: once, for the page and for windows.
+"""Mapping of an operator's gamepad, keys and touch screen to commands, for the page and for windows.
 
 The bindings are in `bindings`. Four rules keep a vehicle from running away:
 

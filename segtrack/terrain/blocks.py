@@ -37,7 +37,7 @@ class Platform(Obstacle):
 
 @dataclass(frozen=True, kw_only=True)
 class Step(Obstacle):
-    """Block on flat ground, whose front is the step of Table IV of Okada et al. 2020.
+    """Block on flat ground with a vertical front, as in Table IV of Okada et al. 2020.
 
     Attributes:
         height: Height of the step [m].
@@ -58,13 +58,13 @@ class Step(Obstacle):
 
     @property
     def level_top(self) -> LevelTop:
-        """Top of the block."""
+        """Top of the block, on which a vehicle has mastered the step."""
         return LevelTop(0.0, self.length, self.height)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stairs(Obstacle):
-    """Stairs up to a landing, and down again behind it or a drop.
+    """Stairs up to a landing, which ends in a drop or in stairs down.
 
     Attributes:
         riser: Height of one stair [m].
@@ -95,7 +95,7 @@ class Stairs(Obstacle):
 
     @property
     def level_top(self) -> LevelTop:
-        """Landing."""
+        """Landing on which a vehicle has mastered the stairs."""
         start = (self.count - 1) * self.tread
         return LevelTop(start, start + self.landing, self.count * self.riser)
 

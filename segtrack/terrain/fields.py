@@ -1,4 +1,4 @@
-"""Fields on flat ground: posts of several heights, and ramps that face several ways."""
+"""Fields of posts of different heights, or of ramps in different directions, on flat ground."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class StepField(FlatGround):
 
 @dataclass(frozen=True, kw_only=True)
 class PatternedStepField(Obstacle):
-    """Square posts whose heights are symmetric about the field's middle.
+    """Field of square posts with heights in a symmetric pattern.
 
     flat: one unit and two in turn. hill: rows across rise to the middle. diagonal: rows rise to the line
     from corner to corner. Every second post is half a unit lower, but for those of the crest.
@@ -150,7 +150,7 @@ class ContinuousRamps(Obstacle):
 
 @dataclass(frozen=True, kw_only=True)
 class CrossingRamps(Obstacle):
-    """Square ramps, half as wide as the field, with steps between them.
+    """Field of square ramps, half as wide as the field, with steps between them.
 
     alternating: ridges across either half of the field, those of the one half beside the valleys of the
     other. pinwheel: of each four the next one rises in a direction 90 deg further.

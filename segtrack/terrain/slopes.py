@@ -92,7 +92,7 @@ class Ridge(_Mound):
 
 @dataclass(frozen=True, kw_only=True)
 class TrapezoidBarrier(_Mound):
-    """Two equal slopes with a flat top between them, across the path.
+    """Barrier across the path: two equal slopes with a flat top between them.
 
     Attributes:
         height: Height of the top [m].

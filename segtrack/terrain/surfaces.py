@@ -180,7 +180,7 @@ class Mesh(Terrain):
 
 @dataclass(frozen=True, kw_only=True)
 class StaticBody(Terrain):
-    """Convex solids at any pose; no floor around them.
+    """Convex solids at any pose, fixed in the world; without a floor around them.
 
     Attributes:
         parts: `Box`, `Cylinder`, `HalfSpace` or `Hull` of `segtrack.terrain.solids`, at least one.
@@ -203,7 +203,7 @@ class StaticBody(Terrain):
         object.__setattr__(self, "parts", parts)
 
     def solids(self) -> tuple[Box | Cylinder | HalfSpace | Hull, ...]:
-        """Return the solids."""
+        """Return the convex solids."""
         return self.parts
 
     def x_breaks(self) -> tuple[float, ...]:

@@ -179,7 +179,7 @@ def run(
         ),
     ] = False,
 ) -> Outcome:
-    """Run the study."""
+    """Run the study of obstacles and sprocket places."""
     plan = make_plan(full)
     with session.counting("driving", len(plan.series)) as done:
         result = run_plan(plan, on_done=done)
