@@ -37,7 +37,7 @@ class ContactLoads:
 
     @classmethod
     def joined(cls, parts: Sequence[ContactLoads], share: float = 1.0) -> ContactLoads:
-        """Concatenate contact loads, scaled by `share`: the mean of m instants for a share of 1 / m."""
+        """Concatenate contacts with loads scaled by `share`; 1 / m gives the mean over m instants."""
         columns = (np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls))
         joined = cls(*columns)
         return replace(joined, normal_forces=joined.normal_forces * share)
