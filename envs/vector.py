@@ -150,7 +150,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
                 `reset_mask`, True for the robots to reset (num_envs,).
 
         Returns:
-            The observations (num_envs, ...), and `info` of those that were reset.
+            The observations (num_envs, ...), and `info` of the robots that were reset.
 
         Raises:
             NotReadyError: Closed; or some are to be left out before all were reset.

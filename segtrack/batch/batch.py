@@ -55,7 +55,7 @@ _TOGETHER = 64
 class Batch:
     """N vehicles of one file in segtrack's native engine, each on its own ground; they never meet.
 
-    What one vehicle does is equal to the bit whatever the others do, however many there are, and whatever the
+    A vehicle's motion is equal to the bit whatever the others do, however many there are, and whatever the
     number of threads. One that diverges, or is near more of its ground than can be listed, stops, which
     `status` says, and the others go on.
 

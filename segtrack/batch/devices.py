@@ -16,7 +16,7 @@ def fleet_class(device: str) -> type[Fleet]:
 
     Raises:
         UnknownNameError: There is no such device.
-        MissingPackageError: What it needs is not installed.
+        MissingPackageError: A package for the device is not installed.
         NotReadyError: This machine has no such device.
     """
     if device not in DEVICES:

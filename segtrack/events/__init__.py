@@ -9,7 +9,7 @@ its driver's place is taken every step.
 | module | content |
 |---|---|
 | `obstacles` | half-rounds, step, gap, trapezoid barriers and ditches, ride courses |
-| `assumptions` | what the paper leaves open, and its limits |
+| `assumptions` | settings that the paper leaves open, and its limits |
 | `driver` | whatever commands the robot: a function of robot and time |
 | `run`, `event_result` | one event, or two at the same instant: setup and result |
 | `histories` | acceleration at the driver, absorbed power, low pass |

@@ -34,7 +34,7 @@ class RideCourse:
     """Rough ground with random left and right profiles of one spectrum.
 
     The power spectral density of the heights falls with the square of the wave number n from 1 / `longest`
-    to 1 / `shortest` and is nothing outside; waves beyond `longest` are what detrending takes away. Phases
+    to 1 / `shortest` and is nothing outside; detrending would remove longer waves. Phases
     are random. What is left of a line (least squares) is subtracted and the heights scaled, so that mean and
     slope are 0 and the root of the mean square is `rms` to rounding, of either profile. The right profile is
     `correlation` of the left one and uncorrelated for the rest, the same for all waves. A lead at either end

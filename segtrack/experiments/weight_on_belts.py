@@ -20,7 +20,7 @@ _SETTLING, _READ = 0.9, 0.1
 def belt_share(vehicle: VehicleDescription) -> float:
     """Measure the fraction of a vehicle's weight on its belts at rest on flat ground [-], flippers at 0.
 
-    The native engine lets it settle for a second. What is left is on other shapes of its body.
+    The native engine lets it settle for a second. The rest is on other shapes of its body.
 
     Raises:
         SegtrackError: The native engine cannot build it, or it diverges.

@@ -2,7 +2,7 @@
 
 | module | what |
 |---|---|
-| `setup` | what is driven and where, and a driver's command |
+| `setup` | setup of a drive, and a driver's command |
 | `session` | the drive as it is simulated |
 | `recorder` | writing it to a file meanwhile |
 | `messages` | the file's messages |

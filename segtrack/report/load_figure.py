@@ -62,7 +62,7 @@ def draw_instants(instants: Sequence[EventInstant], titles: Sequence[str], colum
     """Draw vehicles at several instants, row by row, on common scales.
 
     Shoes are coloured by their load on the ground, a line around them by the tension between them, and an
-    arrow at each wheel is what the chain exerts on it, in the plane of the picture.
+    arrow at each wheel is the chain's force on it, in the plane of the picture.
 
     Args:
         instants: Instants, at least one.

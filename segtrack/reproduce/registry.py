@@ -217,7 +217,7 @@ def runnable(choices: Mapping[Choice, tuple[str | None, str]]) -> tuple[tuple[Ch
         choices: Engine (None for one that runs the track model) and track model, by name.
 
     Returns:
-        Names of those that run here, and notes that name the others.
+        Names of the available choices, and notes that name the others.
 
     Raises:
         MissingPyBulletError: Nothing is left.

@@ -4,7 +4,7 @@
 |---|---|
 | `particles.py` | a rigid body as ten particles, and the motion of its points |
 | `recursion.py` | trees of such bodies, and loops by cut joints: a second implementation of dynamics |
-| `vehicle.py` | the paper's tables, what it leaves open, and rest by statics |
+| `vehicle.py` | the paper's tables, assumed dimensions, and rest by statics |
 | `particle_model.py` | the vehicle as particles, its loops cut |
 | `native_model.py` | the vehicle in the native engine, as a tree |
 | `command.py` | `segtrack reproduce attia` |

@@ -44,7 +44,7 @@ class DeadlineClock:
     """Schedule of ticks on the wall clock, without drift.
 
     Tick k is due at the start plus k ticks, however late those before it were: small delays are caught up.
-    What is later than `MAX_CATCH_UP` is not: the start moves, and simulated time falls behind for good.
+    A delay above `MAX_CATCH_UP` is not: the start moves, and simulated time falls behind for good.
 
     Attributes:
         ticks: Number of ticks ended since the start.

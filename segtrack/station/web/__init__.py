@@ -3,7 +3,7 @@
 `guard` lets requests in, and `connections` ends idle or flooding ones. `hub` decides
 the effect of a message, `seats` who drives; `client` is one socket's end with its limits, `status` what it is
 told. `steering` maps controls, `run` gives the simulation orders, `viewing` replays recordings, `catalogue`
-is what can be chosen and what lies in the station's folder, and `app` puts them behind a page.
+has the choices on offer and the station's folder, and `app` puts them behind a page.
 """
 
 import lazy_loader

@@ -53,7 +53,7 @@ _MAX_ANSWERS = 16
 class Client:
     """Connected client, with the messages waiting for it.
 
-    What it is sent is the latest of each kind: a state that was not sent when the next one came is skipped.
+    Only the latest message of each kind is sent: a state that was not sent before the next one is skipped.
 
     Attributes:
         id: Number of the client.

@@ -55,7 +55,7 @@ class ReportProcess:
         """Draw a report in the process; the function belongs to a module, the arguments can be pickled.
 
         Raises:
-            SegtrackError: What the function raises.
+            SegtrackError: Error raised by the function.
             NotReadyError: Too many reports are waited for, it takes too long, the process died, or it was
                 closed.
         """
