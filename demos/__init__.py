@@ -1,4 +1,4 @@
-"""One idea each; every demo runs without a window with --headless."""
+"""Demos, one idea each; with --headless every demo runs without a window."""
 
 from pathlib import Path
 from typing import Annotated

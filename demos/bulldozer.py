@@ -1,4 +1,4 @@
-"""A bulldozer with 46 shoes a side drives through a V-ditch (Omar 2014, section 7), shoe by shoe."""
+"""Bulldozer with 46 shoes a side in a V-ditch (Omar 2014, section 7), simulated shoe by shoe."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def main(
     out: Annotated[Path, typer.Option(help="Folder for the picture of the loads.")] = Path("out/bulldozer"),
     picture: Picture = None,
 ) -> None:
-    """Drive in and out again; without --headless in a window, at the pace of the clock if possible."""
+    """Drive in and out; without --headless in a window, in real time if possible."""
     with segtrack.World(time_step=0.002, gui=not headless) as world:
         world.add_terrain(DITCH)
         robot = world.add_vehicle("bulldozer", track_model="chain")

@@ -1,4 +1,4 @@
-"""Quince raises its flippers and climbs a 240 mm step: the example of the README, with a window."""
+"""Quince raises its flippers and climbs a 240 mm step: the README's example, with a window."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from segtrack.rendering import Camera
 
 
 def main(headless: bool = False, picture: Picture = None) -> None:
-    """Climb a step; without --headless in a window, at the pace of the clock."""
+    """Climb a step; without --headless in a window, in real time."""
     with segtrack.World(gui=not headless) as world:
         world.add_terrain(terrain.Step(height=0.24, distance=0.75))
         raised = {"front_left": math.radians(45), "front_right": math.radians(45)}

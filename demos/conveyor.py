@@ -1,4 +1,4 @@
-"""A track on a fixed body is a conveyor: it carries boxes over its end (Okada et al. 2020, figure 8)."""
+"""A track on a fixed body as a conveyor for boxes (Okada et al. 2020, figure 8)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HALF = (0.06, 0.08, 0.05)
 
 
 def main(headless: bool = False, picture: Picture = None) -> None:
-    """Lay three boxes on the belt and let them ride."""
+    """Lay three boxes on the belt and let them ride to its end."""
     with segtrack.World(engine="pybullet", gui=not headless) as world:
         world.add_terrain(terrain.Plane())
         conveyor = world.add_vehicle("conveyor", position=(0, 0, 0.6))

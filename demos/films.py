@@ -1,4 +1,4 @@
-"""Short films of vehicles on their way: those that the documentation's gallery shows, by one command."""
+"""Short films for the documentation's gallery, made by one command."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def follow(
     pace: float = 1.0,
     parts: int = 1,
 ) -> Path:
-    """Film a robot through acts: what is told to it, and for how many seconds after that.
+    """Film a robot through a sequence of commands, each with a duration.
 
     Args:
         world: World of the robot.
-        robot: Robot to follow.
-        file: Film to write.
-        acts: Duration [s] and command of each.
+        robot: Robot in the centre of the film.
+        file: Path of the film.
+        acts: Duration [s] and command of each act.
         view: View of the camera.
-        pace: Speed of the film over that of the simulation [-].
-        parts: Number of films that are shown side by side.
+        pace: Ratio of the film's speed to simulated time [-].
+        parts: Number of films shown side by side.
     """
     size = FINER * SIZE[0] // parts, FINER * SIZE[1]
     with Film(file, robot, world.terrains, view=view, frame_rate=FRAME_RATE / pace, size=size) as film:
@@ -103,7 +103,7 @@ def turn(folder: Path) -> list[Path]:
 
 
 def chain(folder: Path) -> list[Path]:
-    """PackBot drives over a half-round on chains of shoes, each shoe a body."""
+    """PackBot drives over a half-round on link chains, each shoe a rigid body."""
     with segtrack.World(engine="native") as world:
         world.add_terrain(terrain.HalfRound(radius=0.1, distance=0.45))
         robot = world.add_vehicle("packbot", track_model="chain")
@@ -158,7 +158,7 @@ SHOTS: dict[str, Shot] = {
 
 
 def develop(films: Sequence[Path], file: Path) -> None:
-    """Put films side by side, at the size in which they are shown, into a WebP."""
+    """Put films side by side, in their display size, into a WebP."""
     readers = [imageio_ffmpeg.read_frames(str(film)) for film in films]
     sizes = [next(reader)["size"] for reader in readers]
     frames = []

@@ -1,4 +1,4 @@
-"""A robot learns to touch a button with its arm: a vehicle, task, actions and reward of one's own."""
+"""A robot learns to touch a button with its arm: an example of own vehicle, task, actions and reward."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CANDIDATES, BEST = 24, 6
 
 
 def missing(view: TaskView) -> NDArray[np.float64]:
-    """From the tips of the arms to the buttons at x = y = 0: x and z in the body frames (N, 2) [m]."""
+    """Vectors from the arms' tips to the buttons at x = y = 0: x and z in the body frames (N, 2) [m]."""
     angles = np.cumsum(view.motion.joint_positions, axis=1)
     tips = ARM * np.stack([np.cos(angles).sum(axis=1), np.sin(angles).sum(axis=1)], axis=1)
     buttons = -view.motion.position
@@ -46,34 +46,34 @@ def missing(view: TaskView) -> NDArray[np.float64]:
 
 
 def bent(view: TaskView) -> NDArray[np.float64]:
-    """Angles of shoulders and elbows from the middles of their ranges (N, 2) [rad]."""
+    """Angles of shoulders and elbows relative to the middles of their ranges (N, 2) [rad]."""
     return view.motion.joint_positions - (1.3, -1.3)
 
 
 class PressButton(Task):
-    """Touch a button on a post."""
+    """Task to touch a button on a post."""
 
     name = "PressButton"
     parameters = {"height": Number(0.6, 0.3, 0.85, "m", "height of the button")}
     time_limit = 3.0
 
     def course(self, values: Any, reach: float, rng: np.random.Generator) -> EpisodeCourse:
-        """Put the post behind the button."""
+        """Build the post behind the button."""
         post = GroundBox(x=0.1, y=0.0, length=0.1, width=0.1, height=values["height"] + 0.05)
         return EpisodeCourse(Boxes(boxes=(post,)), straight(-1.2, 0.0))
 
     def outcome(self, view: TaskView) -> NDArray[np.str_]:
-        """A touch is a success."""
+        """Return success for a touch."""
         return np.where(np.linalg.norm(missing(view), axis=1) < NEAR, "success", "running")
 
 
 class DriveAndReach(ActionMapping):
-    """Speed ahead, and speeds of the arm's joints."""
+    """Action mapping to forward speed, and speeds of the arm's joints."""
 
     names = ("ahead", "shoulder", "elbow")
 
     def command(self, robots: Any, actions: NDArray[np.float64]) -> None:
-        """Command a robot or a batch."""
+        """Command a robot, or the vehicles of a batch."""
         ahead, shoulder, elbow = actions.T
         robots.set_belt_speed(0.5 * ahead, 0.5 * ahead)
         robots.set_joint_speeds(shoulder=1.5 * shoulder, elbow=1.5 * elbow)
@@ -101,13 +101,13 @@ OWN: dict[str, Any] = {
 
 
 def act(weights: NDArray[np.float64], observations: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Actions (N, 3) by a layer of weights (N, 3, 5) each."""
+    """Actions (N, 3) of linear policies with weights (N, 3, 5)."""
     inputs = np.append(observations, np.ones_like(observations[:, :1]), axis=1)
     return np.tanh(np.einsum("nai,ni->na", weights, inputs))
 
 
 def score(envs: VectorEnvironment, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-    """Mean return of each candidate's weights (C, 3, 5) over the heights (C,), and the rate of touches."""
+    """Mean returns over the heights of each candidate's weights (C, 3, 5), (C,), and the rate of touches."""
     heights = np.tile(HEIGHTS, len(weights))
     for height in HEIGHTS:
         observations, _ = envs.reset(options={"reset_mask": heights == height, "height": height})
@@ -122,7 +122,7 @@ def score(envs: VectorEnvironment, weights: NDArray[np.float64]) -> tuple[NDArra
 
 
 def learn(generations: int) -> NDArray[np.float64]:
-    """Weights (3, 5) by the cross-entropy method: the next are drawn around the best."""
+    """Weights (3, 5) found by the cross-entropy method: candidates are sampled around the best ones."""
     rng = np.random.default_rng(1)
     mean, spread = np.zeros((3, 5)), np.full((3, 5), 1.5)
     envs = VectorEnvironment(PressButton(), CANDIDATES * len(HEIGHTS), **OWN)
@@ -138,7 +138,7 @@ def learn(generations: int) -> NDArray[np.float64]:
 
 
 def main(headless: bool = False, generations: int = 10, picture: Picture = None) -> None:
-    """Learn with many robots in one batch, and try what was learnt in a single environment."""
+    """Learn with many robots in one batch, then try the policy in a single environment."""
     weights = learn(generations)
     mode = "rgb_array" if headless or picture is not None else "human"
     env = Environment(PressButton(), render_mode=mode, track_model="compliant", **OWN)

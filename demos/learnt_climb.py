@@ -12,7 +12,7 @@ from segtrack.envs.learning import make_policy
 
 
 def main(headless: bool = False, height: float = 0.36, picture: Picture = None) -> None:
-    """Drive one episode of StepClimb with the policy that comes with segtrack."""
+    """Drive one episode of StepClimb with the bundled policy."""
     mode = "rgb_array" if picture is not None else None if headless else "human"
     env = Environment("StepClimb", render_mode=mode, height=height)
     policy = make_policy("ppo", env)

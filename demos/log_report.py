@@ -1,4 +1,4 @@
-"""A log that segtrack never saw becomes a report, with one mapping file of 15 lines.
+"""A log in a lab's own format becomes a report by one mapping file of 15 lines.
 
 No robot is at hand: Quince, heavier behind than its vehicle file says and with drives that lag, climbs a step
 in simulation, and what a lab would have is written down: 20 Hz, sprocket speeds of which the right one is
@@ -92,7 +92,7 @@ def main(headless: bool = False, picture: Picture = None) -> None:
 
 
 def _climb() -> Motion:
-    """Motion of the robot, in the terrain's frame."""
+    """Simulated climb: motion of the robot in the terrain's frame."""
     terrain = load_terrain(TERRAIN)
     angles = {name: math.radians(angle) for name, angle in FLIPPERS.items()}
     with segtrack.World(engine="native") as world:
@@ -111,7 +111,7 @@ def _climb() -> Motion:
 
 
 def _rows(motion: Motion) -> np.ndarray:
-    """The lab's table (n, 13): its units, signs, frame, clock and noise."""
+    """Table of the lab (n, 13), in its own units, signs, frame, clock and with noise."""
     x, y, turned = LAB
     cos, sin = math.cos(turned), math.sin(turned)
     at = motion.signals["position"].values

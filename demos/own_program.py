@@ -1,4 +1,4 @@
-"""Somebody's own PyBullet program: tracks that find their contacts by themselves read its ground."""
+"""An own PyBullet program whose ground is read by tracks with their own contact search."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAST = "mast"
 
 
 def build_world(client: BulletClient) -> None:
-    """Put a plane, boxes, a mesh and a heightfield there, as any PyBullet program does."""
+    """Create a plane, boxes, a mesh and a heightfield, as any PyBullet program does."""
     client.setAdditionalSearchPath(pybullet_data.getDataPath())
     client.setGravity(0, 0, -9.81)
     client.loadURDF("plane.urdf")
@@ -54,7 +54,7 @@ def build_world(client: BulletClient) -> None:
 
 
 def drive(track_model: str, headless: bool, picture: Picture) -> None:
-    """Drive over it all; the program steps, and turns the robot's mast, as ever."""
+    """Drive over everything; the program steps, and turns the robot's mast."""
     client = BulletClient(pybullet.DIRECT if headless else pybullet.GUI)
     build_world(client)
     segtrack.configure(client, time_step=TIME_STEP)
@@ -81,7 +81,7 @@ def drive(track_model: str, headless: bool, picture: Picture) -> None:
 
 
 def main(headless: bool = False, picture: Picture = None) -> None:
-    """Drive over one's own world with two track models; nothing of it is said twice."""
+    """Drive over the program's own ground with two track models."""
     if not PYBULLET_INSTALLED:
         raise MissingPyBulletError
     drive("compliant", headless, picture)

@@ -1,4 +1,4 @@
-"""Tracks for a robot of your own, inside a PyBullet program of your own: segtrack adds one call a step."""
+"""Tracks for your own robot in your own PyBullet program, which gains one call a step."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if PYBULLET_INSTALLED:
 
 
 def main(headless: bool = False, picture: Picture = None) -> None:
-    """Drive a rover with a mast in a curve, next to a ball that segtrack knows nothing of."""
+    """Drive a rover with a mast in a curve, next to a ball that segtrack does not manage."""
     if not PYBULLET_INSTALLED:
         raise MissingPyBulletError
     client = BulletClient(pybullet.DIRECT if headless else pybullet.GUI)

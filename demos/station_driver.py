@@ -1,4 +1,4 @@
-"""A scripted driver goes through the operator's station, by the page's own protocol, and is scored."""
+"""A scripted driver of the operator's station, over the page's own protocol, is scored."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HOME, STRAIGHT = 1.5, 2.0
 
 
 class Driver:
-    """Sits at the station's socket as a person at the page does.
+    """Client of the station's socket that drives as a person at the page would.
 
     Attributes:
         scene: Scene that the station shows.
@@ -53,11 +53,11 @@ class Driver:
         self.send(protocol.Hello(name="scripted driver", role="driver"))
 
     def send(self, message: protocol.ClientMessage) -> None:
-        """Send a message."""
+        """Send a message to the station."""
         self._socket.send(message.model_dump_json())
 
     def listen(self, seconds: float) -> None:
-        """Take in what comes for a while."""
+        """Receive messages for a while."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             try:
@@ -102,7 +102,7 @@ class Driver:
 
 @contextmanager
 def station(folder: Path) -> Iterator[str]:
-    """A station in processes of its own; yields its link."""
+    """Run a station in separate processes; yields its link."""
     program = [sys.executable, "-c", "from segtrack.cli import main; main()", "station"]
     options = ["--port", "0", "--no-browser", "--vehicle", "quince", "--course", COURSE, "--folder"]
     with subprocess.Popen([*program, *options, str(folder)], stderr=subprocess.PIPE, text=True) as process:
@@ -144,7 +144,7 @@ def main(headless: bool = False, repetitions: int = 10, picture: Picture = None)
 
 
 def _print_score(trial: dict[str, Any], told: list[dict[str, Any]]) -> None:
-    """Print what has happened and was not told yet."""
+    """Print new events of the trial."""
     for event in trial["events"]:
         if event not in told:
             told.append(event)
@@ -152,7 +152,7 @@ def _print_score(trial: dict[str, Any], told: list[dict[str, Any]]) -> None:
 
 
 def _draw(data: dict[str, Any], pose: NDArray[np.floating[Any]], picture: Path) -> None:
-    """Draw the vehicle on its way."""
+    """Draw the vehicle at a pose."""
     look = VehicleLook.from_json(data)
     vehicle = PosedVehicle(look, look.pose(pose.astype(float)))
     Camera(vehicle, load_course(COURSE).terrains, view="chase").save(picture)

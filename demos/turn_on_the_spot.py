@@ -1,4 +1,4 @@
-"""Quince turns on the spot in the native engine: how fast, over belts that do not slip, and how they slip."""
+"""Quince turns on the spot in the native engine: yaw rate over no-slip rate, and belt slip."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RAISED = 1.0
 
 
 def main(headless: bool = False, picture: Picture = None) -> None:
-    """Turn to the left with all flippers raised by 1 rad; without --headless at the pace of the clock."""
+    """Turn left with all flippers raised by 1 rad; without --headless in real time."""
     with segtrack.World(engine="native") as world:
         world.add_terrain(terrain.Plane())
         flippers = dict.fromkeys(("front_left", "front_right", "rear_left", "rear_right"), RAISED)

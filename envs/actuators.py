@@ -1,4 +1,4 @@
-"""Actions of an environment: what their entries command.
+"""Actions of an environment: mapping of their entries to commands.
 
 | entry | commands | at 1 |
 |---|---|---|
@@ -28,12 +28,12 @@ _GROUPS = ("pairs", "each")
 
 
 class ActionMapping(ABC):
-    """Base of what turns actions into commands. It holds no state of an episode.
+    """Base class of mappings from actions to commands. It holds no state of an episode.
 
     Attributes:
-        names: Names of the entries of an action.
-        belt_speed: Belt speed at action 1 [m/s], for which policies are refused that were trained at another;
-            None if that is no one number.
+        names: Names of the action's entries.
+        belt_speed: Belt speed at action 1 [m/s]; policies trained at another one are refused.
+            None if no single number applies.
     """
 
     names: tuple[str, ...]
@@ -52,12 +52,12 @@ class ActionMapping(ABC):
         `set_flipper_speeds`, `set_joints`, `set_joint_speeds`. What is not commanded anew stays as it was.
 
         Args:
-            robots: The robot, or the batch.
-            actions: Action of the robot (n,), or those of the batch (N, n), in [-1, 1].
+            robots: Robot, or batch of N vehicles.
+            actions: Action of the robot (n,), or actions of the batch (N, n), in [-1, 1].
         """
 
     def check(self, actions: Any, count: int | None = None) -> NDArray[np.float32]:
-        """Return an action (n,), or those of a number of robots (count, n), clipped to [-1, 1].
+        """Check an action (n,), or actions of `count` robots (count, n), and clip them to [-1, 1].
 
         Raises:
             InvalidValueError: Of another shape, or not finite numbers.
@@ -83,17 +83,17 @@ class ActionMapping(ABC):
 
 
 class Actuators(ActionMapping):
-    """Belts of each side, and flippers."""
+    """Action mapping to belt speeds of each side, and flipper speeds."""
 
     belt_speed: float
 
     def __init__(self, vehicle: VehicleDescription, belt_speed: float, flippers: FlipperGroups) -> None:
-        """Lay the entries out.
+        """Choose the action's entries for a vehicle.
 
         Args:
-            vehicle: Vehicle that is driven.
+            vehicle: Vehicle to command.
             belt_speed: Belt speed at action 1 [m/s].
-            flippers: Coupled `pairs` (front, rear), or `each` for itself.
+            flippers: `pairs` to couple left and right flippers (front, rear), or `each` by itself.
 
         Raises:
             UnknownNameError: No such grouping.
@@ -132,7 +132,7 @@ def check_belt_speed(speed: float, vehicle: VehicleDescription) -> float:
 
 
 def check_mapping(actions: object) -> ActionMapping:
-    """Return actions that an environment can take.
+    """Check that an environment can use an action mapping, and return it.
 
     Raises:
         InvalidValueError: Not an `ActionMapping`, or one whose names are not a word for each entry.

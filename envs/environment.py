@@ -1,4 +1,4 @@
-"""The gymnasium environment: a task, a robot, sensors, actuators and a reward."""
+"""Gymnasium environment: a task, a robot, sensors, actuators and a reward."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _ONE = np.zeros(1, dtype=np.intp)
 
 
 class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
-    """One robot at one task.
+    """Gymnasium environment of one robot at one task.
 
     `gymnasium.make("segtrack/StepClimb-v0", height=(0.1, 0.3))` and the like make one. Parameters
     of the task and of the robot (`env.unwrapped.parameters`) are keywords: a number fixes one, a
     pair (low, high) samples it for each episode. `reset(options={...})` takes the same for one
-    episode. What was sampled is in `info["parameters"]`.
+    episode. Sampled values are in `info["parameters"]`.
 
     Every `info` has `parameters`, `outcome`, `success`, `progress` [m], `slip` (of the last control
     step, in [-1, 1], as `Track.slip`) [-], `energy` (work of all belt drives since the start) [J]
@@ -47,8 +47,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
     Attributes:
         task: Task of the robot.
         vehicle: Description of the robot.
-        parameters: Parameters that an episode is built from, by name.
-        actuators: Commands of the action's entries.
+        parameters: Parameters of episodes, by name.
+        actuators: Mapping of actions to commands.
         scan: Grid of the height scan.
         sensors: Sensors of the observations.
         reward: Weighted terms of the reward.
@@ -56,7 +56,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         time_step: Time step of the engine [s].
         engine: Name of the engine.
         track_model: Name of the track model.
-        preset: The engine's solver settings.
+        preset: Name of the engine's preset.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": list(_MODES), "render_fps": 20}  # type: ignore[misc]
@@ -83,12 +83,12 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         render_mode: str | None = None,
         **parameters: Any,
     ) -> None:
-        """Put an environment together; the robot is loaded at the first reset.
+        """Assemble an environment; the robot is loaded at the first reset.
 
         Args:
             task: Name of a task, `course:` and the name or path of a course, or a task of your own.
             vehicle: Bundled name, path of a vehicle file, or a description.
-            control_frequency: Actions a second [Hz].
+            control_frequency: Control frequency: actions per second [Hz].
             belt_speed: Belt speed at action 1 [m/s]; no more than the slowest drive's top speed.
             flippers: Actions for coupled `pairs` (front, rear), or for `each`.
             actions: Actions of your own, instead of belt and flipper speeds.
@@ -161,8 +161,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         """Begin an episode.
 
         Args:
-            seed: Seed of everything that is sampled from here on.
-            options: Parameters for this episode instead of the constructor's: numbers or ranges.
+            seed: Seed of everything sampled from here on.
+            options: Parameters for this episode in place of the constructor's: numbers or ranges.
 
         Returns:
             The first observation, and `info`.
@@ -184,7 +184,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         return self._observe(episode), self._info(episode, dict.fromkeys(self.reward.weights, 0.0), 0.0)
 
     def step(self, action: NDArray[np.float32]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Act for one control step.
+        """Apply an action for one control step.
 
         Args:
             action: Action (n,), in [-1, 1], see `segtrack.envs.actuators`.
@@ -222,6 +222,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         return self.sensors.form(episode.entries[0])
 
     def _info(self, episode: Episodes, terms: dict[str, float], slip: float) -> dict[str, Any]:
+        """`info` of the present state: outcome, reward terms, slip, and totals at an episode's end."""
         outcome, elapsed = str(episode.outcome[0]), float(episode.elapsed[0])
         info = {
             "parameters": dict(episode.values[0]),
@@ -237,7 +238,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         return info
 
     def render(self) -> Any:
-        """Return a picture (height, width, 3) in mode `rgb_array`; PyBullet's window shows itself."""
+        """Return a picture (height, width, 3) in mode `rgb_array`; in mode `human` do nothing."""
         if self.render_mode != "rgb_array":
             return None
         from segtrack.rendering import Camera  # With numba, which takes half a second to import.
@@ -249,13 +250,13 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         return self._camera.take()
 
     def close(self) -> None:
-        """Free what the engine holds; may be called again."""
+        """Free the engine's resources; may be called again."""
         if self._episode_world is not None:
             self._episode_world.close()
         self._episode_world = self._episode = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy is made of; a world in PyBullet holds what cannot be copied."""
+        """Return the state for a copy; refuse if the world is PyBullet's."""
         if self.engine == "pybullet":
             reason = "its world is PyBullet's; the engine native can be copied"
             raise NotReadyError(f"copy {self.task.name}", reason)
@@ -263,7 +264,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
 
     @property
     def task_state(self) -> TaskState:
-        """State of the episode, without noise or limits.
+        """Noise-free state of the episode, without limits.
 
         Raises:
             NotReadyError: There is no episode.
@@ -273,7 +274,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
 
     @property
     def view(self) -> TaskView:
-        """View of the robot that parts of observations and terms of rewards are functions of; N is 1.
+        """View of the robot (N = 1), the argument of observation parts and reward terms.
 
         Raises:
             NotReadyError: There is no episode.
@@ -291,7 +292,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         return self._episode_world
 
     def _refusal(self, what: str) -> NotReadyError:
-        """Return the error of an environment in which no episode runs."""
+        """Return the error for an action without a running episode."""
         reason = "its episode is over; reset it" if self._episode is not None else "it has not been reset"
         return NotReadyError(
             f"{what} {self.task.name}", "it is closed" if self._episode_world is None else reason

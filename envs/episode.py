@@ -1,4 +1,4 @@
-"""Episodes of N robots, side by side: what is seen, what it is worth, and when it ends."""
+"""Episodes of N robots side by side: observations, rewards and ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from segtrack.engine import ActuatorState
 from segtrack.envs.parameters import ROBOT_PARAMETERS, Number, Values
 from segtrack.envs.setup import TaskSetup
 from segtrack.envs.task import EpisodeCourse, PathPoint, Paths, outcomes_of
-from segtrack.envs.view import LOOK_AHEAD, CourseGrounds, Grounds, RobotHeights, RobotMotions, Rows, TaskView
+from segtrack.envs.view import (
+    LOOK_AHEAD,
+    CourseGrounds,
+    GroundSampler,
+    RobotHeights,
+    RobotMotions,
+    Rows,
+    TaskView,
+)
 from segtrack.errors import InvalidValueError, UnknownNameError
 from segtrack.robot import RobotState, longitudinal_slip
 
@@ -26,14 +34,14 @@ def _longest_delay() -> int:
 
 
 class TaskState(NamedTuple):
-    """One robot of a view, in plain numbers.
+    """State of one robot in its episode, in plain numbers.
 
     Attributes:
         state: Pose and velocity of the robot.
-        place: Place on the course's path.
-        action: Latest action as it was given (n,), in [-1, 1].
+        place: Place of the robot on the course's path.
+        action: Latest action as given (n,), in [-1, 1].
         last_action: Action before that (n,), in [-1, 1].
-        work: Work of the belt drives in this step, without what they got back [J].
+        work: Work of the belt drives in this step, without regenerated work [J].
         course: Terrain and path.
         actuators: State of belts, flippers and joints.
         up: World z component of the body's z axis [-].
@@ -54,7 +62,7 @@ class TaskState(NamedTuple):
 
     @classmethod
     def of(cls, view: TaskView, course: EpisodeCourse, i: int = 0) -> TaskState:
-        """Read a robot of a view, by its index."""
+        """Take one robot's state from a view."""
         motion, attitude = view.motion, (view.roll, view.pitch, view.yaw)
         poses = motion.position, motion.orientation, motion.velocity, motion.angular_velocity
         pose: Any = (tuple(array[i].tolist()) for array in poses)
@@ -74,14 +82,14 @@ class TaskState(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """Rewards and ends of a control step of n robots.
+    """Rewards and ends of n robots after a control step.
 
     Attributes:
-        rewards: (n,)
-        terminated: Robots that brought their end about (n,).
-        truncated: Robots whose time is over, or whose simulation has diverged (n,).
+        rewards: Rewards (n,).
+        terminated: True for robots that succeeded or failed (n,).
+        truncated: True for robots whose time is over, or whose simulation diverged (n,).
         terms: Weighted terms of the reward, by name (n,).
-        slip: Longitudinal slip of the mean belt over the way along the body's forward axis (n,) [-].
+        slip: Longitudinal slip ratio: mean belt speed against the motion along the body's x axis (n,) [-].
     """
 
     rewards: NDArray[np.float64]
@@ -92,34 +100,34 @@ class Ends(NamedTuple):
 
 
 class Episodes:
-    """Episodes of N robots, each with a course, parameters and a source of random numbers of its own.
+    """Episodes of N robots, each with its own course, parameters and random generator.
 
     Methods take the indices (n,) of the robots that they are about, and rows for these alone.
 
     Attributes:
-        courses: Terrain and path of each (N,).
-        values: Values of all parameters of each (N,).
-        view: Robots after their latest control step.
+        courses: Terrain and path of each robot (N,).
+        values: Parameter values of each robot (N,).
+        view: View of the robots after their latest control step.
         entries: Latest observations, clipped (N, ...).
-        outcome: `running`, or how each episode ended (N,).
-        steps: Control steps so far (N,).
+        outcome: Outcome of each robot, `running` until its end (N,).
+        steps: Number of control steps so far (N,).
         elapsed: Wall time of the simulation so far (N,) [s].
         energy: Work of all belt drives so far (N,) [J].
     """
 
     view: TaskView
 
-    def __init__(self, setup: TaskSetup, count: int, grounds: Grounds | None = None) -> None:
-        """Make room for robots, none of which has begun.
+    def __init__(self, setup: TaskSetup, count: int, grounds: GroundSampler | None = None) -> None:
+        """Allocate arrays for robots whose episodes have not begun.
 
         Args:
             setup: Task, robot and sensors.
             count: Number of robots.
-            grounds: Grounds of the robots; those of their courses if not given.
+            grounds: Terrain heights below the robots; by default from their courses.
         """
         self._setup = setup
         self.courses: list[EpisodeCourse] = []
-        self._grounds: Grounds = CourseGrounds(self.courses) if grounds is None else grounds
+        self._grounds: GroundSampler = CourseGrounds(self.courses) if grounds is None else grounds
         self.values: list[Values] = []
         self._rngs: list[np.random.Generator] = []
         actions, entries = len(setup.actuators.names), len(setup.sensors.limits[0])
@@ -142,14 +150,14 @@ class Episodes:
         rngs: Sequence[np.random.Generator],
         motion: RobotMotions,
     ) -> None:
-        """Begin episodes where robots stand; at first those of all.
+        """Begin episodes of robots where they stand; the first call must be for all.
 
         Args:
             chosen: Indices of the robots (n,).
-            courses: Terrain and path of each (n,).
-            values: Values of all parameters of each (n,).
-            rngs: Source of the sensors' noise of each (n,).
-            motion: Reading of the robots.
+            courses: Terrain and path of each robot (n,).
+            values: Parameter values of each robot (n,).
+            rngs: Random generator of each robot's sensor noise (n,).
+            motion: Motions of the robots.
 
         Raises:
             InvalidValueError: NaN in a part of the observation.
@@ -171,17 +179,17 @@ class Episodes:
         self._perceive(chosen, now)
 
     def delayed(self, chosen: Rows, actions: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Take actions (n, A), and return those that are due now: those of some steps ago, at first none."""
+        """Store actions (n, A), and return the actions now due after the delay; 0 at first."""
         room, now = len(self._given), self.steps[chosen]
         self._given[now % room, chosen] = actions
         return self._given[(now - self._delays[chosen]) % room, chosen]
 
     def advance(self, chosen: Rows, motion: RobotMotions, actions: NDArray[np.float32]) -> Ends:
-        """Take in a control step that robots have made.
+        """Update episodes after a control step of their robots.
 
         Args:
             chosen: Indices of the robots (n,).
-            motion: Reading of them after the step.
+            motion: Motions of the robots after the step.
             actions: Actions of the step (n, A).
 
         Raises:
@@ -217,7 +225,7 @@ class Episodes:
         return Ends(rewards, terminated, truncated, terms, slip)
 
     def diverge(self, chosen: Rows) -> Ends:
-        """Truncate the episodes of robots whose simulation has diverged; their last observations stay."""
+        """Truncate the episodes of diverged robots; their last observations are kept."""
         self.outcome[chosen] = "diverged"
         none, count = np.zeros(len(chosen)), len(chosen)
         terms = dict.fromkeys(self._setup.reward.weights, none)
@@ -231,7 +239,7 @@ class Episodes:
         last: NDArray[np.float32],
         energies: NDArray[np.float64],
     ) -> TaskView:
-        """View of robots; `energies` are those of the belts before the step (n, T) [J]."""
+        """View of robots; `energies` are the belts' work before the step (n, T) [J]."""
         paths = self._paths.rows(chosen)
         progress, lateral, heading = paths.locate(motion.position[:, :2])
         return TaskView.of(
@@ -252,12 +260,13 @@ class Episodes:
         )
 
     def _read_parameter(self, chosen: Rows, name: str) -> NDArray[Any]:
-        """Values of a parameter of robots (n,)."""
+        """Parameter values of robots (n,)."""
         if name not in self._setup.parameters:
             raise UnknownNameError(f"parameter of {self._setup.task.name}", name, self._setup.parameters)
         return np.array([self.values[i][name] for i in chosen.tolist()])
 
     def _perceive(self, chosen: Rows, now: TaskView) -> None:
+        """Read, check and clip the observations of robots."""
         sensors, noises = self._setup.sensors, self._noises[chosen]
         rngs = [self._rngs[i] for i in chosen.tolist()] if noises.any() else ()
         entries = sensors.read(now, noises, rngs)
@@ -267,5 +276,5 @@ class Episodes:
         self.entries[chosen] = sensors.clip(entries)
 
     def _refusal(self, what: str, robot: int, got: float) -> InvalidValueError:
-        """Return the error of what is no number of one robot, which is named where there are several."""
+        """Return the error for a value that is no number, naming the robot where there are several."""
         return InvalidValueError(what + f" of robot {robot}" * (len(self) > 1), "a finite number", got)

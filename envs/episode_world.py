@@ -1,4 +1,4 @@
-"""Worlds of environments, single or vector, which are set up for each episode."""
+"""Worlds of environments, single or batched, set up anew for each episode."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BULLET_PRESET = "coarse"
 
 
 class EpisodeWorld:
-    """A world with one robot.
+    """World with one robot, set up anew for each episode.
 
     The robot is loaded before any terrain. At each episode the state right after loading is
     restored and the terrain put under it, so that an episode does not depend on those before it.
@@ -34,12 +34,12 @@ class EpisodeWorld:
     grousers, and with another body where the belt is a chain or the engine PyBullet.
 
     Attributes:
-        MAX_SOLIDS: Solids of terrain after which the world is built anew: PyBullet keeps 4 kB of each that
-            was removed.
-        world: World with the robot, and the terrain of the episode; empty before the first.
-        preset: The engine's solver settings.
+        MAX_SOLIDS: Number of terrain solids after which the world is rebuilt: PyBullet keeps 4 kB of each
+            removed one.
+        world: World with the robot and the episode's terrain; empty before the first.
+        preset: Name of the engine's preset.
         time_step: Time step of the world [s].
-        robot: Robot in the world.
+        robot: Robot of the world.
     """
 
     MAX_SOLIDS: ClassVar[int] = 2000
@@ -56,16 +56,16 @@ class EpisodeWorld:
         period: float,
         gui: bool,
     ) -> None:
-        """Open an empty world, in a window if there is to be one.
+        """Open an empty world, with a window if `gui`.
 
         Args:
             vehicle: Vehicle to load.
-            engine: Engine that simulates it.
+            engine: Name of the engine.
             track_model: Track model of the vehicle.
-            preset: The engine's solver settings; its default if not given, PyBullet's `coarse`.
-            time_step: Time step instead of the preset's [s].
-            period: Control period [s]; the time step is cut so that a whole number fits.
-            gui: Show PyBullet's window.
+            preset: Name of the engine's preset; by default the engine's own, for PyBullet `coarse`.
+            time_step: Time step in place of the preset's [s].
+            period: Control period [s]; the time step is reduced so that a whole number fits.
+            gui: True to show PyBullet's window.
 
         Raises:
             UnknownNameError: No such preset.
@@ -90,11 +90,11 @@ class EpisodeWorld:
             self._window.close()
 
     def invalidate(self) -> None:
-        """Load the robot anew at the next episode: the simulation has diverged."""
+        """Let the next episode load the robot anew, because the simulation diverged."""
         self._loaded = None
 
     def set_up(self, course: EpisodeCourse, values: Mapping[str, Any]) -> None:
-        """Put the robot at the beginning of a course.
+        """Place the robot at the start of a course.
 
         Args:
             course: Terrain and path.
@@ -121,12 +121,12 @@ class EpisodeWorld:
         self.world.place_on_terrain(self.robot, x, y, values["initial_yaw"])
 
     def act(self, actuators: ActionMapping, action: NDArray[np.float64], real_time: bool) -> None:
-        """Command the robot, and simulate a control step.
+        """Command the robot, and simulate one control step.
 
         Args:
-            actuators: Commands of the action's entries.
+            actuators: Mapping of actions to commands.
             action: Action (n,), in [-1, 1].
-            real_time: Keep pace with the clock.
+            real_time: True to keep pace with the wall clock.
 
         Raises:
             DivergedError: The simulation has diverged.
@@ -135,7 +135,7 @@ class EpisodeWorld:
         self.world.run(self._period, real_time=real_time)
 
     def _load(self, values: dict[str, Any]) -> None:
-        """Load the robot anew, with values of the parameters that its shape follows from."""
+        """Load the robot anew with the parameter values that change its shape."""
         vehicle = self._vehicle
         if self._shaping != GROUSER_PARAMETERS:
             vehicle = _balanced(vehicle, values)
@@ -148,7 +148,7 @@ class EpisodeWorld:
         self._loaded, self._solids = values, 0
 
     def _set_body(self, values: Mapping[str, Any]) -> None:
-        """Let the body of the robot, which is as its file has it, weigh and balance otherwise."""
+        """Set mass, centre of mass and inertia of the body from parameter values."""
         from segtrack.native import BeltVehicle  # With numba, which PyBullet does without.
 
         body, model = _balanced(self._vehicle, values).body, self.robot.model
@@ -157,7 +157,7 @@ class EpisodeWorld:
             model.set_body(body.mass, body.center_of_mass)
 
     def _open(self) -> World:
-        """An empty world, in the window if there is one."""
+        """Open an empty world, with a window if there is to be one."""
         client = None
         if self._window is None:
             self.world.close()
@@ -170,16 +170,16 @@ class EpisodeWorld:
 
 
 def _balanced(vehicle: VehicleDescription, values: Mapping[str, Any]) -> VehicleDescription:
-    """The vehicle with a body that weighs and balances as the parameters say."""
+    """Copy of a vehicle whose body's mass properties follow parameter values."""
     mass, *offset = (values[name] for name in BODY_PARAMETERS)
     return with_body(vehicle, mass, offset) if mass != 1.0 or any(offset) else vehicle
 
 
 class EpisodeBatch:
-    """A batch whose robots are put at the beginning of episodes, each by itself."""
+    """Batch whose robots are placed at the start of episodes one by one."""
 
     def __init__(self, vehicle: VehicleDescription, batch: Batch) -> None:
-        """Take a batch of a vehicle as its file has it, but for grousers."""
+        """Wrap a batch of unchanged vehicles, except for grousers."""
         self._vehicle, self._batch = vehicle, batch
         self._frictions = [track.spec.contact.friction for track in vehicle.mounted_tracks()]
         self._bodies: list[tuple[float, ...]] = [(1.0, 0.0, 0.0, 0.0)] * len(batch)
@@ -187,12 +187,12 @@ class EpisodeBatch:
     def set_up(
         self, chosen: NDArray[np.intp], courses: Sequence[EpisodeCourse], values: Sequence[Values]
     ) -> None:
-        """Put robots at the beginning of courses.
+        """Place robots at the start of courses.
 
         Args:
             chosen: Indices of the robots (n,).
-            courses: Terrain and path of each (n,).
-            values: Values of `ROBOT_PARAMETERS` of each (n,).
+            courses: Terrain and path of each robot (n,).
+            values: Values of `ROBOT_PARAMETERS` for each robot (n,).
 
         Raises:
             InvalidValueError: The vehicle cannot be changed like that.

@@ -1,4 +1,4 @@
-"""Fields of random obstacles across the way, `FIELD_LENGTH` long from x = 0 on, flat before and behind."""
+"""Random obstacle fields across the path, `FIELD_LENGTH` long from x = 0, with flat ground around."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ the length over which it rises from flat ground [m]."""
 
 
 def boxes(roughness: float, rng: np.random.Generator) -> Terrain:
-    """Return boxes of random size, place and heading."""
+    """Return boxes of random size, place and heading, up to `roughness` high [m]."""
     return Boxes(
         boxes=tuple(
             GroundBox(
@@ -46,7 +46,7 @@ def boxes(roughness: float, rng: np.random.Generator) -> Terrain:
 
 
 def step_field(roughness: float, rng: np.random.Generator) -> Terrain:
-    """Return posts side by side."""
+    """Return adjacent posts of random height, up to `roughness` [m]."""
     return StepField(
         max_height=roughness,
         cell=_CELL,
@@ -58,7 +58,7 @@ def step_field(roughness: float, rng: np.random.Generator) -> Terrain:
 
 
 def waves(roughness: float, rng: np.random.Generator) -> Terrain:
-    """Return crests across the way, of random height and length."""
+    """Return waves across the path, of random height up to `roughness` [m] and random length."""
     ends = np.sort(rng.uniform(0.0, FIELD_LENGTH, _CRESTS - 1))
     # Between evenly spaced ends and random ones, so that no crest is a wall.
     even = np.linspace(0.0, FIELD_LENGTH, _CRESTS + 1)
@@ -68,7 +68,7 @@ def waves(roughness: float, rng: np.random.Generator) -> Terrain:
 
 
 def rails(roughness: float, rng: np.random.Generator) -> Terrain:
-    """Return bars across the way, of random height and nearly square to it."""
+    """Return bars nearly square to the path, of random height up to `roughness` [m]."""
     edges = np.linspace(0.2, FIELD_LENGTH - 0.2, 6)
     return Boxes(
         boxes=tuple(
@@ -86,7 +86,7 @@ def rails(roughness: float, rng: np.random.Generator) -> Terrain:
 
 
 def rubble(roughness: float, rng: np.random.Generator) -> Terrain:
-    """Return slabs that lean in all directions, one over the other."""
+    """Return overlapping slabs tilted in random directions, up to `roughness` high [m]."""
     slabs = []
     for _ in range(_SLABS):
         length, width = rng.uniform(0.15, 0.5, 2)
@@ -103,7 +103,7 @@ def rubble(roughness: float, rng: np.random.Generator) -> Terrain:
 
 
 def rough_ground(roughness: float, rng: np.random.Generator) -> Terrain:
-    """Return a heightfield of smooth hillocks, flat before and behind."""
+    """Return a heightfield of smooth hills up to `roughness` [m], between flat ends."""
     rows, columns = round((FIELD_LENGTH + 2 * _AROUND) / _SPACING) + 1, round(2 * _WIDTH / _SPACING) + 1
     hillocks = gaussian_filter(rng.normal(size=(rows, columns)), _BLUR)
     hillocks = (hillocks - hillocks.min()) / np.ptp(hillocks)

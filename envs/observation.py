@@ -1,4 +1,4 @@
-"""Observations: what a robot perceives, part by part.
+"""Parts of observations: labels, units, limits, and functions that read them.
 
 The body frame has x forward, y to the left, z up. The heading frame has the body frame's
 origin and the world's z axis, and is turned so that x points where the body heads.
@@ -34,7 +34,7 @@ class Scan:
         rows: Number of cells along x.
         half_width: Extent to either side along y [m].
         columns: Number of cells along y.
-        samples: Points along x and y in each cell.
+        samples: Number of sample points along x and y in each cell.
     """
 
     x_min: float = -0.7
@@ -45,7 +45,7 @@ class Scan:
     samples: tuple[int, int] = (4, 2)
 
     def __post_init__(self) -> None:
-        """Check that it is a grid."""
+        """Check that the numbers make a grid."""
         if not finite("scan.x_min [m]", self.x_min) < finite("scan.x_max [m]", self.x_max):
             raise InvalidValueError("scan.x_max [m]", f"above x_min of {self.x_min:g}", self.x_max)
         if finite("scan.half_width [m]", self.half_width) <= 0:
@@ -59,7 +59,7 @@ class Scan:
                 raise InvalidValueError(f"scan.{name}", "a whole number of at least 1", count)
 
     def points(self) -> NDArray[np.float64]:
-        """Return the sample points in the heading frame (rows, columns, samples of a cell, 2) [m]."""
+        """Return the sample points in the heading frame (rows, columns, points of a cell, 2) [m]."""
         nx, ny = self.samples
         x = _centers(self.x_min, self.x_max, self.rows * nx).reshape(self.rows, 1, nx, 1)
         y = _centers(-self.half_width, self.half_width, self.columns * ny).reshape(1, self.columns, 1, ny)
@@ -69,16 +69,16 @@ class Scan:
 
 @listing_names
 class ObservationSetup(NamedTuple):
-    """Vehicle and height scan, which all observations of an environment share.
+    """Vehicle, actions and height scan, shared by all observations of an environment.
 
     Attributes:
-        vehicle: Vehicle that is observed.
+        vehicle: Vehicle to observe.
         actions: Names of the action's entries.
         scan: Grid of the height scan.
         cells: Points of the scan's cells in the heading frame (c, m, 2) [m].
-        sides: Indices of the left and of the right tracks, in the order of the description.
+        sides: Indices of the left and of the right tracks, in the vehicle file's order.
         counts: Numbers of the left and of the right tracks, at least 1.
-        joints: Indices of the joints with servos among those of the vehicle file.
+        joints: Indices of the joints with servos, in the vehicle file's order.
     """
 
     vehicle: VehicleDescription
@@ -91,7 +91,7 @@ class ObservationSetup(NamedTuple):
 
     @classmethod
     def of(cls, vehicle: VehicleDescription, actions: Sequence[str], scan: Scan) -> ObservationSetup:
-        """Return the setup for a vehicle, the names of its actions' entries and a scan."""
+        """Make the setup for a vehicle, its action's entries and a scan."""
         sides = [track.side for track in vehicle.mounted_tracks()]
         left, right = (np.flatnonzero(np.array(sides) == side) for side in ("left", "right"))
         counts = max(len(left), 1), max(len(right), 1)
@@ -102,7 +102,7 @@ class ObservationSetup(NamedTuple):
 
     @property
     def servo_joints(self) -> list[JointDesign]:
-        """Joints with servos."""
+        """Joints of the vehicle file with servos."""
         return [self.vehicle.joint_tree.joints[j] for j in self.joints]
 
 
@@ -111,16 +111,16 @@ Limits = float | Sequence[tuple[float, float]]
 
 
 class ObservationPart(NamedTuple):
-    """A part of an observation: what its entries are, and how they are read.
+    """Part of an observation: its entries, and the function that reads them.
 
     Attributes:
-        unit: SI unit.
+        unit: SI unit of the entries.
         frame: Frame in which the entries are given.
-        labels: Label of each entry (n), or a function of the setup that gives them; a part without entries
-            is left out.
-        limits: Largest size of all entries, or (low, high) of each, or a function of the setup that gives
-            them.
-        read: Function of the view of N robots and of the setup that gives the entries (N, n).
+        labels: Labels of the entries (n), or a function of the setup that returns them; a part without
+            entries is left out.
+        limits: Largest magnitude of all entries, or (low, high) of each, or a function of the setup that
+            returns them.
+        read: Function of the view of N robots and the setup that returns the entries (N, n).
         measured: True if sensor noise is added.
     """
 
@@ -137,7 +137,7 @@ def _read_heights(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
 
 
 def _sum_sides(values: NDArray[np.float64], own: ObservationSetup) -> NDArray[np.float64]:
-    """Return the sums (N, 2) of the values (N, T) of the left and of the right tracks."""
+    """Return the sums (N, 2) of values (N, T) over the left and over the right tracks."""
     left, right = own.sides
     return np.array([np.add.reduce(values.take(side, axis=1), axis=1) for side in (left, right)]).T
 
@@ -147,19 +147,19 @@ def _top_speed(setup: ObservationSetup) -> float:
 
 
 def _strongest_side(setup: ObservationSetup) -> float:
-    """Stall force of all drives of a side, of the stronger one [N]."""
+    """Total stall force of the stronger side's drives [N]."""
     forces = [track.spec.drive.stall_force for track in setup.vehicle.mounted_tracks()]
     return max(sum(forces[i] for i in side) for side in setup.sides)
 
 
 def _joint_range(joint: JointDesign) -> tuple[float, float]:
-    """Least and largest position that is observed, of a joint without a limit one turn [rad or m]."""
+    """Observed range of a joint's position, one turn without a limit [rad or m]."""
     low, high = joint.limits
     return (low - 0.1 if math.isfinite(low) else -math.tau, high + 0.1 if math.isfinite(high) else math.tau)
 
 
 def _joint_speeds(joint: JointDesign) -> tuple[float, float]:
-    """Least and largest speed that is observed, of a joint with a servo [rad/s or m/s]."""
+    """Observed range of the speed of a joint with a servo [rad/s or m/s]."""
     assert joint.servo is not None
     return -2 * joint.servo.max_speed, 2 * joint.servo.max_speed
 
@@ -262,5 +262,5 @@ PARTS: Mapping[str, ObservationPart] = MappingProxyType(
 
 
 def _centers(low: float, high: float, count: int) -> NDArray[np.float64]:
-    """Return the middles of `count` equal parts of a range."""
+    """Return the centres of `count` equal parts of a range."""
     return low + (high - low) * (np.arange(count) + 0.5) / count

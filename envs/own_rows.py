@@ -1,4 +1,4 @@
-"""Rows of the tables of observations and rewards: those that are built in, with a task's and a user's own."""
+"""Tables of observation parts and reward terms: built-in rows, merged with a task's and a user's own."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Row = TypeVar("Row")
 def merge_rows(
     what: str, kind: type[Row], function: str, built_in: Mapping[str, Row], *others: object
 ) -> dict[str, Row]:
-    """Return the rows of a table with others added, put in their places, or left out.
+    """Merge rows into a built-in table: others are added, replace rows, or leave them out.
 
     Args:
         what: Kind of the rows in words, for messages.
         kind: Class of the rows.
-        function: Name of the attribute of a row that is a function of the view.
-        built_in: Rows by name, in their order.
-        *others: Rows by name that follow, or replace those of the same name; None leaves one out.
+        function: Name of the row's attribute that is a function of the view.
+        built_in: Built-in rows by name, in order.
+        *others: Rows by name, to be added or to replace those of equal name; None leaves a row out.
 
     Raises:
         InvalidValueError: Not rows by name, or one without its function.
@@ -45,10 +45,10 @@ def merge_rows(
 
 
 def rows_to_pickle(rows: Mapping[str, Row], built_in: Mapping[str, Row]) -> dict[str, Row | None]:
-    """Return rows of which those that are built in are None: their functions cannot be pickled."""
+    """Replace built-in rows by None, since their functions cannot be pickled."""
     return {name: None if row is built_in.get(name) else row for name, row in rows.items()}
 
 
 def pickled_rows(rows: Mapping[str, Row | None], built_in: Mapping[str, Row]) -> dict[str, Row]:
-    """Return the rows that `rows_to_pickle` was given."""
+    """Put the built-in rows back, the inverse of `rows_to_pickle`."""
     return {name: built_in[name] if row is None else row for name, row in rows.items()}

@@ -14,15 +14,15 @@ from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 
 @dataclass(frozen=True)
 class Number:
-    """A number that can be fixed, or sampled uniformly from a range (low, high).
+    """Numeric parameter: fixed, or sampled uniformly from a range (low, high).
 
     Attributes:
-        default: Value if none is given; None leaves it to the vehicle.
+        default: Default value; None for the vehicle's own.
         low: Smallest value.
         high: Largest value.
-        unit: SI; "-" for none.
+        unit: SI unit; "-" for none.
         text: Meaning, for tables.
-        whole: True if it must be a whole number.
+        whole: True for whole numbers only.
     """
 
     default: float | None
@@ -33,7 +33,7 @@ class Number:
     whole: bool = False
 
     def check(self, name: str, given: Any) -> Any:
-        """Return what can be sampled from: a number, or a pair of them.
+        """Check a number, or a range as a pair, and return it.
 
         Raises:
             InvalidValueError: Not such numbers, outside the limits, or a range upside down.
@@ -72,16 +72,16 @@ class Number:
 
 @dataclass(frozen=True)
 class OfferedNumber(Number):
-    """A number that can be fixed, or sampled from those of a range (low, high) that are offered.
+    """Numeric parameter with a list of allowed values: fixed, or sampled from those within a range.
 
     Attributes:
-        offered: Numbers to sample from, ascending.
+        offered: Allowed values, ascending.
     """
 
     offered: tuple[float, ...] = ()
 
     def check(self, name: str, given: Any) -> Any:
-        """Return what can be sampled from: a number, or a pair with an offered one between them.
+        """Check a number, or a range with an allowed value in it, and return it.
 
         Raises:
             InvalidValueError: As of `Number`, or nothing is offered in the range.
@@ -102,11 +102,11 @@ class OfferedNumber(Number):
 
 @dataclass(frozen=True)
 class WordChoice:
-    """One of several words, or some of them to be sampled from.
+    """Word parameter: fixed, or sampled from several words.
 
     Attributes:
-        default: Value if none is given: a word, or a tuple of words.
-        options: The words.
+        default: Default value: a word, or a tuple of words.
+        options: Allowed words.
         text: Meaning, for tables.
     """
 
@@ -115,7 +115,7 @@ class WordChoice:
     text: str
 
     def check(self, name: str, given: Any) -> Any:
-        """Return what can be sampled from: a word, or a tuple of words.
+        """Check a word, or a tuple of words, and return it.
 
         Raises:
             InvalidValueError: Other words, or none.
@@ -160,7 +160,7 @@ def check_values(parameters: Mapping[str, Parameter], given: Mapping[str, Any], 
 
 
 def sample_values(parameters: Mapping[str, Parameter], given: Values, rng: np.random.Generator) -> Values:
-    """Sample one value for each parameter, from what is given or from its default."""
+    """Sample one value of each parameter, from the given range or from its default."""
     ranges = ((name, given.get(name, p.default)) for name, p in parameters.items())
     return {
         name: parameters[name].sample(value, rng) if isinstance(value, tuple) else value
@@ -189,7 +189,7 @@ ROBOT_PARAMETERS: dict[str, Parameter] = {
 
 
 def robot_parameters(vehicle: VehicleDescription) -> dict[str, Parameter]:
-    """Return the robot's parameters; the friction's default is the tracks', where all have the same."""
+    """Return the robot's parameters; the friction's default is the tracks', if all are equal."""
     frictions = {track.spec.contact.friction for track in vehicle.mounted_tracks()}
     friction = ROBOT_PARAMETERS["friction"]
     if len(frictions) == 1 and isinstance(friction, Number):
@@ -216,7 +216,7 @@ def parameter_table(parameters: Mapping[str, Parameter]) -> str:
 
 
 def spread(vehicle: VehicleDescription, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values or ranges that are given, and besides ranges that make one episode differ from another.
+    """Add default ranges to given values, so that episodes differ from each other.
 
     The start 0.1 m and 0.15 rad off, and the friction of the vehicle's tracks 0.1 higher or lower.
 

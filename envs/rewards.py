@@ -1,4 +1,4 @@
-"""Rewards: weighted sums of named terms, the same terms for all tasks."""
+"""Rewards: weighted sums of named terms."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
 
 
 class Term(NamedTuple):
-    """A term of a reward.
+    """Term of a reward.
 
     Attributes:
-        weight: Weight where neither task nor user gives another.
+        weight: Default weight, where neither task nor user gives one.
         text: Meaning, for tables.
-        value: Function of the view of N robots after a control step that gives the unweighted term (N,).
+        value: Function of the view of N robots after a step that returns the unweighted term (N,).
     """
 
     weight: float
@@ -30,7 +30,7 @@ class Term(NamedTuple):
 
 
 def _shock(s: TaskView) -> NDArray[np.float64]:
-    """Square of the turning about the axis across the heading: the y axis as far as the heading goes."""
+    """Squared pitch rate: angular velocity about the horizontal axis across the heading (N,) [rad^2/s^2]."""
     across = np.cos(s.yaw) * s.motion.angular_velocity[:, 1] - np.sin(s.yaw) * s.motion.angular_velocity[:, 0]
     return np.asarray(across**2)
 
@@ -69,7 +69,7 @@ TERMS: Mapping[str, Term] = MappingProxyType(
 
 
 class Reward:
-    """Weighted terms of a control step.
+    """Weighted sum of reward terms.
 
     Attributes:
         weights: Weight of each term, by name.
@@ -81,12 +81,12 @@ class Reward:
         given: Mapping[str, float],
         *own: Mapping[str, Term | None],
     ) -> None:
-        """Choose terms and weights.
+        """Choose terms, and their weights.
 
         Args:
-            task_weights: Weights of the task, instead of the terms' own.
-            given: Weights of the user, instead of the task's.
-            *own: Terms beside those of `TERMS` or instead of them, by name; None leaves one out.
+            task_weights: Weights of the task, in place of the terms' defaults.
+            given: Weights of the user, in place of the task's.
+            *own: Terms by name, added to `TERMS` or in place of them; None leaves one out.
 
         Raises:
             UnknownNameError: There is no such term; also for a weight of the task.
@@ -104,7 +104,7 @@ class Reward:
         self.weights = {name: finite(f"weight of reward term {name}", chosen[name]) for name in self._terms}
 
     def terms(self, view: TaskView) -> dict[str, NDArray[np.float64]]:
-        """Return what each term adds to the rewards (N,) of the step after which a view is seen.
+        """Return each term's contribution to the rewards after a step (N,), by name.
 
         Raises:
             InvalidValueError: A term that does not give a number for each robot.
@@ -121,11 +121,11 @@ class Reward:
         return terms
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy is made of; terms that are built in by their names."""
+        """Return the state for a copy, with built-in terms by name."""
         return vars(self) | {"_terms": rows_to_pickle(self._terms, TERMS)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Become a copy."""
+        """Restore a copy."""
         self.__dict__ |= state | {"_terms": pickled_rows(state["_terms"], TERMS)}
 
 

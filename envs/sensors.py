@@ -1,4 +1,4 @@
-"""Observations of an environment: what is perceived, with noise and limits."""
+"""Sensors of an environment: observations with noise and limits."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _KINDS = ("flat", "dict")
 
 
 class Entries(NamedTuple):
-    """A part of the observations of an environment.
+    """Entries of one observation part in an environment.
 
     Attributes:
         name: Key in a dict observation.
-        labels: Label of each entry.
-        unit: SI unit.
+        labels: Labels of the entries.
+        unit: SI unit of the entries.
         low: Smallest value of each entry (n,).
         high: Largest value of each entry (n,).
         frame: Frame in which the entries are given.
@@ -43,7 +43,7 @@ class Sensors:
     """Sensors that turn the view of N robots into observations.
 
     Attributes:
-        parts: Parts of the observation, in their order.
+        parts: Parts of the observation, in order.
         space: Space of the observations.
     """
 
@@ -55,14 +55,14 @@ class Sensors:
         kind: ObservationKind,
         *own: Mapping[str, ObservationPart | None],
     ) -> None:
-        """Lay the entries out.
+        """Choose the observation's entries for a vehicle.
 
         Args:
-            vehicle: Vehicle that is observed.
+            vehicle: Vehicle to observe.
             actions: Names of the action's entries.
             scan: Grid of the height scan.
             kind: `flat` for one box, `dict` for named parts.
-            *own: Parts beside those of `PARTS` or instead of them, by name; None leaves one out.
+            *own: Parts by name, added to `PARTS` or in place of them; None leaves one out.
 
         Raises:
             UnknownNameError: No such kind, or no part to leave out.
@@ -99,7 +99,7 @@ class Sensors:
 
     @property
     def entries(self) -> tuple[str, ...]:
-        """Name of each entry."""
+        """Labels of all entries."""
         return tuple(f"{part.name}.{label}" for part in self.parts for label in part.labels)
 
     def read(
@@ -108,13 +108,13 @@ class Sensors:
         noises: NDArray[np.float64] | None = None,
         rngs: Sequence[np.random.Generator] = (),
     ) -> NDArray[np.float64]:
-        """Return all entries of N robots (N, n), not clipped.
+        """Read all entries of N robots (N, n), with noise but not clipped.
 
         Args:
             view: View of the robots.
-            noises: Standard deviation of the normal noise of what is measured, over half an entry's range, of
-                each robot (N,); none if not given.
-            rngs: Source of each robot's noise (N,); not needed without.
+            noises: Standard deviation of the normal noise on measured entries, over half an entry's range,
+                of each robot (N,); without noise by default.
+            rngs: Random generator of each robot's noise (N,); not needed without noise.
 
         Raises:
             InvalidValueError: A part that does not give its entries for each robot.
@@ -134,12 +134,12 @@ class Sensors:
         return entries
 
     def clip(self, entries: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Return all entries (..., n), clipped to their ranges."""
+        """Clip all entries (..., n) to their ranges."""
         flat = entries.astype(np.float32)
         return flat.clip(self._low, self._high, out=flat)
 
     def form(self, entries: NDArray[np.float32]) -> Any:
-        """Return observations of the space from all entries (..., n), clipped before."""
+        """Form observations of the space from all entries (..., n), already clipped."""
         flat = entries.copy()
         if self._flat:
             return flat
@@ -147,7 +147,7 @@ class Sensors:
         return {part.name: values for part, values in zip(self.parts, split, strict=True)}
 
     def flat(self, observation: Any) -> NDArray[np.float32]:
-        """Return all entries (..., n) of observations, flat or dict."""
+        """Flatten observations to all entries (..., n)."""
         if self._flat:
             return np.asarray(observation)
         return np.concatenate([observation[part.name] for part in self.parts], axis=-1)
@@ -184,16 +184,16 @@ class Sensors:
         return "\n".join(lines)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy is made of; parts that are built in by their names."""
+        """Return the state for a copy, with built-in parts by name."""
         return vars(self) | {"_rows": rows_to_pickle(self._rows, PARTS)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Become a copy."""
+        """Restore a copy."""
         self.__dict__ |= state | {"_rows": pickled_rows(state["_rows"], PARTS)}
 
 
 def _entries(name: str, row: ObservationPart, setup: ObservationSetup) -> Entries:
-    """Lay a part's entries out.
+    """Determine a part's entries and limits for a setup.
 
     Raises:
         InvalidValueError: Labels that are no words, or limits that do not bound as many entries.

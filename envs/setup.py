@@ -1,4 +1,4 @@
-"""Setup of an environment, single or vector: what does not change from episode to episode."""
+"""Setup of an environment, single or vector: everything that is fixed over its episodes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SLOWEST = 0.1
 
 
 class CourseTask(Task):
-    """Drive a course from its start through its gates, as far as they lead away from the start.
+    """Task to drive a course from its start through its gates, as far as they lead away from the start.
 
     The way back and further rounds are left out: a path that runs over itself has no one nearest point. x
     leads forward from the start. The course's setting is the parameter `setting`; a range of it draws one of
@@ -78,12 +78,12 @@ class CourseTask(Task):
         self.time_limit = content.time_limit or way.path.length / _SLOWEST
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
-        """Lay out the course at the setting."""
+        """Build the course at its setting."""
         return _read(self._source, self._stem, values.get("setting"))[1]
 
 
 def make_task(name: str) -> Task:
-    """Make a task by its name, or one on a course by `course:` and the course's name or path.
+    """Make a task by its name, or for a course by `course:` and the course's name or path.
 
     Raises:
         UnknownNameError: There is none of that name.
@@ -94,7 +94,7 @@ def make_task(name: str) -> Task:
 
 @lru_cache(maxsize=64)
 def _read(source: str, name: str, setting: float | None) -> tuple[Course, EpisodeCourse]:
-    """Course of a file's text at a setting, and its ground and path with x forward from the start."""
+    """Course at a setting from a file's text, and its terrain and path with x forward from the start."""
     course = parse_course(source, name, setting)
     kinds = {(ground.friction, ground.soil) for ground in course.terrains}
     if len(kinds) > 1:
@@ -111,7 +111,7 @@ def _read(source: str, name: str, setting: float | None) -> tuple[Course, Episod
 
 
 def _way(course: Course) -> Iterator[tuple[float, float]]:
-    """Start and gates of a course, as far as they lead away from the start: world x and y [m]."""
+    """World x and y of the start, then of the gates as long as they lead away from it [m]."""
     start, far = course.start, 0.0
     yield start.x, start.y
     for gate in course.gates:
@@ -124,13 +124,13 @@ def _way(course: Course) -> Iterator[tuple[float, float]]:
 
 @dataclass(frozen=True, eq=False)
 class TaskSetup:
-    """A task, a robot, its sensors and actuators, and a reward.
+    """Task, robot, sensors, actuators and reward of an environment.
 
     Attributes:
         task: Task of the robot.
         vehicle: Description of the robot.
         parameters: Parameters that an episode is built from, by name.
-        given: Values or ranges of them instead of the defaults.
+        given: Values or ranges of parameters, in place of their defaults.
         actuators: Commands of the action's entries.
         scan: Grid of the height scan.
         sensors: Sensors of the observations.
@@ -170,7 +170,7 @@ class TaskSetup:
         parts: Mapping[str, ObservationPart | None] | None = None,
         **parameters: Any,
     ) -> TaskSetup:
-        """Check what an environment is given, and put it together; arguments as those of `Environment`.
+        """Check the arguments of an environment and assemble its setup; arguments as in `Environment`.
 
         Raises:
             UnknownNameError: No such task, vehicle, parameter, observation part or reward term.
@@ -216,7 +216,7 @@ class TaskSetup:
         )
 
     def check_options(self, options: Mapping[str, Any] | None) -> Values:
-        """Values or ranges of parameters for an episode, from those of a reset and the environment's own.
+        """Parameter values or ranges for an episode, from a reset's options and the environment's own.
 
         Raises:
             UnknownNameError: No such parameter.
@@ -226,7 +226,7 @@ class TaskSetup:
         return {**self.given, **own}
 
     def draw(self, given: Values, rng: np.random.Generator) -> tuple[Values, EpisodeCourse]:
-        """Draw the parameters and the course of an episode.
+        """Sample the parameters and the course of an episode.
 
         Raises:
             InvalidValueError: The task gives no course, or one that is not of its library.
@@ -238,7 +238,7 @@ class TaskSetup:
 
     @cached_property
     def library(self) -> Sequence[EpisodeCourse]:
-        """Courses of the task that were made in advance.
+        """Courses of the task's library; empty without one.
 
         Raises:
             InvalidValueError: The task gives others than courses.
@@ -253,12 +253,12 @@ class TaskSetup:
         return courses
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy is made of; the task gives it the library anew."""
+        """Return the state for a copy, without the library, which the task makes again."""
         return {name: value for name, value in vars(self).items() if name != "library"}
 
 
 def _check_task(task: object) -> None:
-    """Check that an environment can be built from a task.
+    """Check that an environment can use a task.
 
     Raises:
         InvalidValueError: Not a task, or one without a name or parameters of its own.
@@ -283,7 +283,7 @@ def _check_task(task: object) -> None:
 
 
 def _check_course(course: object, library: Sequence[EpisodeCourse], task: str) -> None:
-    """Check that an episode can be laid out on what a task gave, with its library and name.
+    """Check that a task's course is valid and agrees with the task's library.
 
     Raises:
         InvalidValueError: No course, one without its index in the library, or one that is not there.
@@ -307,14 +307,14 @@ def _check_course(course: object, library: Sequence[EpisodeCourse], task: str) -
 
 
 class Draws:
-    """Values or ranges of parameters from which the episodes of N robots are drawn, each robot's its own."""
+    """Parameter values or ranges of each of N robots, to sample their episodes from."""
 
     def __init__(self, setup: TaskSetup, count: int) -> None:
-        """Give a number of robots what the setup was given."""
+        """Start with the setup's values or ranges for each of `count` robots."""
         self._setup, self._given = setup, [setup.given] * count
 
     def check(self, parameters: Mapping[str, Any]) -> Values:
-        """Return values or ranges, checked.
+        """Check values or ranges, and return them.
 
         Raises:
             UnknownNameError: No such parameter.
@@ -323,7 +323,7 @@ class Draws:
         return check_values(self._setup.parameters, parameters, self._setup.task.name)
 
     def change(self, own: Values, robots: Sequence[int] | NDArray[np.intp] | None) -> None:
-        """Change some of the values or ranges of some robots, by their indices, or of all.
+        """Change some values or ranges of some robots, by index, or of all.
 
         Raises:
             InvalidValueError: No such robot.
@@ -341,12 +341,12 @@ class Draws:
     def draw(
         self, chosen: Sequence[int], own: Values, rngs: Sequence[np.random.Generator]
     ) -> list[tuple[Values, EpisodeCourse]]:
-        """Draw the parameters and the course of an episode for some robots; `own` counts before theirs."""
+        """Sample parameters and course of an episode for some robots; `own` overrides their ranges."""
         return [self._setup.draw({**self._given[i], **own}, rng) for i, rng in zip(chosen, rngs, strict=True)]
 
 
 def autoreset_of(mode: str | AutoresetMode) -> AutoresetMode:
-    """Return gymnasium's mode of resets of a name.
+    """Return gymnasium's autoreset mode by its name.
 
     Raises:
         UnknownNameError: No such mode.
@@ -359,7 +359,7 @@ def autoreset_of(mode: str | AutoresetMode) -> AutoresetMode:
 
 
 def seeds_of(seed: int | Sequence[int | None] | None, count: int) -> Sequence[int | None]:
-    """Return a seed for each of a number of environments: counted up from one, or those given.
+    """Return a seed for each of `count` environments: consecutive from one, or those given.
 
     Raises:
         InvalidValueError: Another number of seeds, or one that is none.
@@ -375,7 +375,7 @@ def seeds_of(seed: int | Sequence[int | None] | None, count: int) -> Sequence[in
 
 
 def mask_of(options: dict[str, Any] | None, count: int) -> tuple[NDArray[np.bool_], dict[str, Any] | None]:
-    """Return which of a number of environments a reset is of, and its other options.
+    """Return which of `count` environments a reset's options select (count,), and the other options.
 
     Raises:
         InvalidValueError: A `reset_mask` that is none.

@@ -1,4 +1,4 @@
-"""Tasks: a course of terrain and path, an end and a reward."""
+"""Tasks: courses of terrain and path, outcomes and reward weights."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 class PathPoint(NamedTuple):
-    """Place relative to a path.
+    """Place of a robot relative to a path.
 
     Attributes:
-        progress: Length of the path up to the nearest point of it [m].
-        lateral: Distance to the left of its line there [m].
-        heading: Heading of the path there, about the world's z axis [rad].
+        progress: Path length up to the nearest point [m].
+        lateral: Signed distance from the path, left positive [m].
+        heading: Heading of the path at the nearest point, about the world's z axis [rad].
     """
 
     progress: float
@@ -39,16 +39,16 @@ class PathPoint(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """Path over the ground: a line through points.
+    """Polyline on the ground that a robot follows.
 
     Attributes:
-        points: World x and y (n, 2) [m], n >= 2; no two that follow each other are equal.
+        points: World x and y (n, 2) [m], n >= 2; consecutive points differ.
     """
 
     points: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        """Check that it leads somewhere.
+        """Check that there are two or more points that differ.
 
         Raises:
             InvalidValueError: Points of another shape, not finite, or equal ones that follow each other.
@@ -67,7 +67,7 @@ class Path:
 
     @cached_property
     def segments(self) -> NDArray[np.float64]:
-        """Start x and y, direction x and y, length, length up to it [m], heading [rad] of each (n - 1, 7)."""
+        """Segments (n - 1, 7): start x, y; direction x, y; length, length before it [m]; heading [rad]."""
         steps = np.diff(self.points, axis=0)
         lengths = np.linalg.norm(steps, axis=1)
         directions = steps / lengths[:, None]
@@ -81,32 +81,32 @@ class Path:
         return float(self.segments[-1, 4] + self.segments[-1, 5])
 
     def locate(self, x: float, y: float) -> PathPoint:
-        """Return the point of the path that is nearest to world x and y [m]."""
+        """Return the point of the path nearest to world x and y [m]."""
         place = Paths([self]).locate(np.array([[x, y]]))
         return PathPoint(*(float(array[0]) for array in place))
 
     def at(self, progress: float) -> tuple[float, float]:
-        """Return world x and y after some length of the path [m]; its ends beyond it."""
+        """Return world x and y at a path length `progress` [m]; clamped to the ends."""
         ((x, y),) = Paths([self]).at(np.array([progress])).tolist()
         return x, y
 
 
 class Paths:
-    """Paths of N robots, side by side.
+    """Paths of N robots in arrays.
 
     Attributes:
-        length: Length of each (N,) [m].
+        length: Length of each path (N,) [m].
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        """Lay paths side by side; shorter ones are filled up with segments that are nowhere near."""
+        """Store paths in arrays; shorter ones are padded with far-away segments."""
         self.length = np.zeros(len(paths))
         self._segments = np.full((7, len(paths), 1), np.inf)
         for i, path in enumerate(paths):
             self.replace(i, path)
 
     def replace(self, index: int, path: Path) -> None:
-        """Put another path in the place of one."""
+        """Replace the path of one robot."""
         count, width = len(path.segments), self._segments.shape[2]
         if count > width:
             room = ((0, 0), (0, 0), (0, count - width))
@@ -123,7 +123,7 @@ class Paths:
         return some
 
     def locate(self, places: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
-        """Return progress, lateral [m] and heading [rad] (N,), as `PathPoint`, of places (N, 2) [m]."""
+        """Return progress, lateral [m] and heading [rad] (N,), as `PathPoint`, for places (N, 2) [m]."""
         if self._segments.shape[2] == 1:
             near = self._segments[:, :, 0]
         else:
@@ -139,7 +139,7 @@ class Paths:
         return marks + along, dx * aside_y - dy * aside_x, headings
 
     def at(self, progress: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return world x and y (N, 2) [m] after some length of each path (N,) [m]; its ends beyond it."""
+        """Return world x and y (N, 2) [m] at path lengths `progress` (N,) [m]; clamped to the ends."""
         x, y, dx, dy, lengths, marks, _ = self._of_each(
             (self._segments[5, :, 1:] <= progress[:, None]).sum(axis=1)
         )
@@ -147,7 +147,7 @@ class Paths:
         return np.array([x + along * dx, y + along * dy]).T
 
     def _of_each(self, segments: NDArray[np.intp]) -> NDArray[np.float64]:
-        """One segment of each path (7, N), by its index (N,)."""
+        """Columns of one segment of each path (7, N), by index (N,)."""
         return self._segments[:, np.arange(len(segments)), segments]
 
 
@@ -159,7 +159,7 @@ BEYOND = 0.6
 
 @lru_cache(maxsize=64)
 def straight(x_start: float, x_end: float) -> Path:
-    """Return the straight path along y = 0 [m]."""
+    """Return the straight path along y = 0 from `x_start` to `x_end` [m]."""
     return Path(np.array([[x_start, 0.0], [x_end, 0.0]]))
 
 
@@ -168,9 +168,9 @@ class EpisodeCourse:
     """Terrain and path of one episode.
 
     Attributes:
-        terrain: Ground of the episode.
-        path: Path from the start of the body frame to its goal, heading along it.
-        index: Index in the task's library, for a course that was made in advance.
+        terrain: Terrain of the episode.
+        path: Path from the start of the body frame to its goal; the robot starts heading along it.
+        index: Index in the task's library; None for a course outside of it.
     """
 
     terrain: Terrain
@@ -202,20 +202,20 @@ FALLEN = -0.05
 
 
 class Task(ABC):
-    """Base of tasks. A task holds no state of an episode.
+    """Base class of tasks. A task holds no state of an episode.
 
     Attributes:
-        name: Name, as in its environment's id.
-        parameters: Parameters of its courses, by name.
-        difficulty: Name of the parameter by which success is plotted and by which a curriculum goes.
-        levels: Values of the difficulty for the picture.
+        name: Name of the task, as in its environment's id.
+        parameters: Parameters of the task's courses, by name.
+        difficulty: Name of the parameter that a curriculum raises, and that success is plotted over.
+        levels: Values of the difficulty in evaluations.
         needs_flippers: True to refuse a vehicle without flippers.
-        corridor: Half width about the path that must not be left [m].
+        corridor: Half width of the corridor along the path; leaving it fails [m].
         time_limit: Time after which an episode is truncated [s].
         weights: Weights of the reward's terms, by name.
-        terms: Terms of the reward beside those of `segtrack.envs.rewards.TERMS` or instead of them, by name;
+        terms: Reward terms by name, added to `segtrack.envs.rewards.TERMS` or in place of them;
             None leaves one out.
-        parts: Parts of the observation beside those of `segtrack.envs.observation.PARTS`, likewise.
+        parts: Observation parts by name, added to `segtrack.envs.observation.PARTS` or in place of them.
     """
 
     name: str
@@ -236,16 +236,16 @@ class Task(ABC):
 
     @abstractmethod
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
-        """Lay out an episode.
+        """Build the course of an episode.
 
         Args:
             values: Values of the parameters.
             reach: Distance from the body frame to the vehicle's foremost point, flippers at 0 [m].
-            rng: Source of random numbers.
+            rng: Random generator.
         """
 
     def library(self, reach: float) -> Sequence[EpisodeCourse]:
-        """Return courses made in advance, of which each episode has one; none if each makes its own.
+        """Return courses made in advance, one of which each episode uses; empty if episodes make their own.
 
         Args:
             reach: Distance from the body frame to the vehicle's foremost point, flippers at 0 [m].
@@ -253,7 +253,7 @@ class Task(ABC):
         return ()
 
     def outcome(self, view: TaskView) -> NDArray[np.str_]:
-        """Return the outcome of each episode here (N,), an `Outcome`: `running` unless it ends.
+        """Return the outcome of each robot by the task's rules (N,), an `Outcome`: `running` until its end.
 
         Checked in this order, the first that holds counts: `tip_over`, `fallen`, `off_course`, `success`.
         """
@@ -265,7 +265,7 @@ class Task(ABC):
 
 
 def failed(outcomes: NDArray[np.str_]) -> NDArray[np.bool_]:
-    """Return which of some outcomes are `FAILURES`."""
+    """Return a mask of the outcomes that are `FAILURES`."""
     failures = outcomes == FAILURES[0]
     for word in FAILURES[1:]:
         failures |= outcomes == word

@@ -1,4 +1,4 @@
-"""Tasks that come with segtrack, their ground of growing difficulty, and the table of them."""
+"""Bundled tasks, with terrain of growing difficulty, and the table of them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _WINDING, _POINTS = 3.0, 21
 
 
 class _Site(NamedTuple):
-    """An obstacle from x = 0 on, and the points that the way leads through, behind its start (n, 2) [m]."""
+    """Obstacle from x = 0, and the waypoints behind its start (n, 2) [m]."""
 
     terrain: Terrain
     way: NDArray[np.float64]
 
 
 def _before(terrain: Terrain, length: float) -> _Site:
-    """An obstacle so long that is driven over straight on."""
+    """Obstacle of a length that is crossed straight ahead."""
     return _Site(terrain, np.array([[length + BEYOND, 0.0]]))
 
 
@@ -61,7 +61,7 @@ def _ramp(difficulty: float, rng: np.random.Generator) -> _Site:
 def _field(
     make: Callable[[float, np.random.Generator], Terrain], lowest: float, highest: float
 ) -> Callable[[float, np.random.Generator], _Site]:
-    """Maker of a field whose highest obstacle is between two heights [m]."""
+    """Return a maker of fields whose highest obstacle lies between two heights by difficulty [m]."""
 
     def site(difficulty: float, rng: np.random.Generator) -> _Site:
         return _before(make(lowest + difficulty * (highest - lowest), rng), fields.FIELD_LENGTH)
@@ -132,19 +132,19 @@ KINDS = tuple(_KINDS)
 
 
 def library_index(kind: str, level: int, variant: int, variants: int) -> int:
-    """Return the index of an obstacle in a library with so many variants of each level."""
+    """Return the library index of an obstacle, for `variants` obstacles of each kind and level."""
     return (KINDS.index(kind) * LEVELS + level) * variants + variant
 
 
 @cache
 def draw_library(seed: int, variants: int, reach: float) -> tuple[EpisodeCourse, ...]:
-    """Draw a library; equal arguments give the same one.
+    """Make a library of courses; equal arguments make equal ones.
 
     Variants are spread over their level, from a tenth of the difficulty to the next one. An obstacle does not
     depend on how many variants there are.
 
     Args:
-        seed: Seed of everything random.
+        seed: Seed of all random numbers.
         variants: Number of obstacles of each kind and level.
         reach: Distance from the body frame to the vehicle's foremost point, flippers at 0 [m].
 
@@ -163,7 +163,7 @@ def draw_library(seed: int, variants: int, reach: float) -> tuple[EpisodeCourse,
 
 
 class StepClimb(Task):
-    """Drive at a step, climb it, stand on it. Its face is at x = 0."""
+    """Drive at a step, climb it, and stand on it. Its face is at x = 0."""
 
     name = "StepClimb"
     parameters = {"height": Number(0.24, 0.02, 0.6, "m", "height of the step")}
@@ -172,7 +172,7 @@ class StepClimb(Task):
     needs_flippers = True
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
-        """Lay out a step across the path."""
+        """Build a step across the path."""
         return EpisodeCourse(Step(height=values["height"], distance=0.0), straight(-APPROACH - reach, BEYOND))
 
 
@@ -180,7 +180,7 @@ _LANDING = 4.0
 
 
 class StairClimb(Task):
-    """Go up a flight of stairs, or down from its landing. The first edge on the way is at x = 0."""
+    """Climb a flight of stairs, or descend from its landing. The first edge is at x = 0."""
 
     name = "StairClimb"
     parameters = {
@@ -195,7 +195,7 @@ class StairClimb(Task):
     time_limit = 25.0
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
-        """Lay out stairs up to a landing, or a landing with stairs down from it."""
+        """Build stairs up to a landing, or a landing with stairs down."""
         riser, tread, count = values["riser"], values["tread"], values["stairs"]
         run = (count - 1) * tread
         if values["direction"] == "up":
@@ -210,7 +210,7 @@ class StairClimb(Task):
 
 
 class GapCross(Task):
-    """Drive over a gap, without falling into it. Its near wall is at x = 0."""
+    """Cross a gap without falling into it. Its near wall is at x = 0."""
 
     name = "GapCross"
     parameters = {
@@ -221,7 +221,7 @@ class GapCross(Task):
     levels = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
-        """Lay out a gap across the path."""
+        """Build a gap across the path."""
         gap = Gap(length=values["length"], distance=0.0, depth=values["depth"])
         return EpisodeCourse(gap, straight(-APPROACH - reach, values["length"] + BEYOND))
 
@@ -243,7 +243,7 @@ class RoughTerrain(Task):
     time_limit = 25.0
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
-        """Lay out a field of one kind, with flat ground before and behind it."""
+        """Build a field of one kind between flat ground."""
         terrain = FIELDS[values["kind"]](values["roughness"], rng)
         return EpisodeCourse(terrain, straight(-APPROACH - reach, FIELD_LENGTH + BEYOND))
 
@@ -255,7 +255,7 @@ _FLAT = 1.0
 
 
 class Drive(Task):
-    """Follow a winding path, whose shape each episode draws, up a slope if there is one."""
+    """Follow a winding path, random in each episode, on flat ground or up a slope."""
 
     name = "Drive"
     parameters = {
@@ -269,7 +269,7 @@ class Drive(Task):
     weights = {"lateral": 2.0, "heading": 0.5}
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
-        """Lay out a curve that starts along x, on flat ground or onto a ramp."""
+        """Build a curve that starts along x, on flat ground or onto a ramp."""
         slope = values["slope"]
         terrain = Ramp(slope=slope, length=10.0, distance=_FLAT) if slope > 0 else Plane()
         side = values["winding"] * float(rng.choice((-1.0, 1.0)))
@@ -280,7 +280,7 @@ class Drive(Task):
 
 
 class Traverse(Task):
-    """Drive over an obstacle of a library made in advance, which begins at x = 0, or along a winding way."""
+    """Cross an obstacle from a library made in advance, starting at x = 0, or follow a winding path."""
 
     name = "Traverse"
     parameters = {
@@ -292,11 +292,11 @@ class Traverse(Task):
     time_limit = 40.0
 
     def __init__(self, seed: int = 0, variants: int = 4) -> None:
-        """Choose a library.
+        """Choose a library by its seed and size.
 
         Args:
-            seed: Seed of its obstacles.
-            variants: Number of obstacles of each kind and level, of which an episode draws one.
+            seed: Seed of the obstacles.
+            variants: Number of obstacles of each kind and level; an episode samples one.
 
         Raises:
             InvalidValueError: Not whole numbers, or below 0 or 1.
@@ -311,7 +311,7 @@ class Traverse(Task):
         return draw_library(self._seed, self._variants, reach)
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
-        """Choose one of the variants."""
+        """Choose one of the variants of a kind and level."""
         variant = int(rng.integers(self._variants))
         return self.library(reach)[library_index(values["kind"], values["level"], variant, self._variants)]
 

@@ -1,4 +1,4 @@
-"""The vector environment: N robots of one batch, stepped together, each at an episode of its own."""
+"""Vector environment: N robots of one batch, stepped together, each in its own episode."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from segtrack.native import preset_step
 
 
 class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
-    """N robots at one task, in one batch of the native engine.
+    """Vector environment of N robots at one task, in one batch of the native engine.
 
     `gymnasium.make_vec("segtrack/StepClimb-v0", num_envs=1024, height=(0.1, 0.3))` makes one. Robot i with
     seed s sees and earns what a single native environment does with seed s + i, and draws what that draws.
@@ -38,15 +38,15 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
     Attributes:
         task: Task of the robots.
         vehicle: Description of the robots.
-        parameters: Parameters that an episode is built from, by name.
-        actuators: Commands of the action's entries.
+        parameters: Parameters of episodes, by name.
+        actuators: Mapping of actions to commands.
         scan: Grid of the height scan.
         sensors: Sensors of the observations.
         reward: Weighted terms of the reward.
         control_period: Time between two actions [s].
         time_step: Time step of the engine [s].
-        batch: The robots.
-        simulation_time: Wall time that their simulation has taken [s].
+        batch: Batch of the robots.
+        simulation_time: Total wall time of the simulation [s].
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # type: ignore[misc]
@@ -66,7 +66,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         render_mode: None = None,
         **given: Any,
     ) -> None:
-        """Put robots together, which stand at the origin until the first reset.
+        """Assemble the environment; the robots stand at the origin until the first reset.
 
         Args:
             task: Name of a task, `course:` and the name or path of a course, or a task of your own.
@@ -127,11 +127,11 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
     def set_parameters(
         self, parameters: Mapping[str, Any], robots: Sequence[int] | NDArray[np.intp] | None = None
     ) -> None:
-        """Change what the episodes that begin from now on draw, those of automatic resets included.
+        """Change the values or ranges that later episodes sample from, automatic resets included.
 
         Args:
-            parameters: Numbers or ranges by name, as the constructor's; other parameters stay as they are.
-            robots: Indices of the robots that it is about; all if not given.
+            parameters: Numbers or ranges by name, as in the constructor; other parameters stay as they are.
+            robots: Indices of the robots to change; all if not given.
 
         Raises:
             UnknownNameError: No such parameter.
@@ -142,15 +142,15 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode with each robot, or with some.
+        """Begin an episode of each robot, or of some.
 
         Args:
-            seed: Seed of the first robot, and counted up for the others; or one for each.
-            options: Parameters for these episodes instead of the constructor's: numbers or ranges; and
-                `reset_mask`, which robots to reset (num_envs,).
+            seed: Seed of the first robot, with consecutive ones for the others; or one seed for each.
+            options: Parameters for these episodes in place of the constructor's: numbers or ranges; and
+                `reset_mask`, True for the robots to reset (num_envs,).
 
         Returns:
-            The observations (num_envs, ...), and `info` of those that were reset.
+            The observations (num_envs, ...), and `info` of the robots that were reset.
 
         Raises:
             NotReadyError: Closed; or some are to be left out before all were reset.
@@ -173,7 +173,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
     def step(
         self, actions: Any
     ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Act with all robots for one control step.
+        """Apply actions of all robots for one control step.
 
         Args:
             actions: Actions (num_envs, n), in [-1, 1], see `segtrack.envs.actuators`.
@@ -229,7 +229,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
 
     @property
     def view(self) -> TaskView:
-        """View of the robots after their latest step, which observations and rewards are functions of.
+        """View of the robots after their latest step, the argument of observation parts and reward terms.
 
         Raises:
             NotReadyError: There are no episodes yet.
@@ -239,7 +239,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         return self._episodes.view
 
     def _begin(self, chosen: Rows, own: Values) -> None:
-        """Begin episodes with some robots; what is given for these alone counts before what they draw."""
+        """Begin episodes of some robots; parameters in `own` override the sampled ranges."""
         rngs = [self._rngs[i] for i in chosen.tolist()]
         drawn = self._draws.draw(chosen.tolist(), own, rngs)
         values, courses = [each for each, _ in drawn], [course for _, course in drawn]
@@ -251,14 +251,14 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         self._columns.write(chosen, values)
 
     def _note(self, chosen: Rows, ends: Ends, rewards: NDArray[np.float64], ended: NDArray[np.bool_]) -> None:
-        """Write down what some robots earned, and which ended."""
+        """Record rewards and ends of some robots."""
         rewards[chosen], self._slip[chosen] = ends.rewards, ends.slip
         ended[0, chosen], ended[1, chosen] = ends.terminated, ends.truncated
         for name, term in ends.terms.items():
             self._terms[name][chosen] = term
 
     def _info(self, chosen: Rows) -> dict[str, Any]:
-        """`info` of some robots, in gymnasium's format: arrays (num_envs,), and which of them count."""
+        """`info` of some robots in gymnasium's format: arrays (num_envs,), each with its mask."""
         episodes, mask = self._episodes, np.zeros(self.num_envs, np.bool_)
         mask[chosen], outcome = True, np.empty(self.num_envs, dtype=object)
         outcome[chosen] = episodes.outcome[chosen]
@@ -280,7 +280,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         return info
 
     def _check_grousers(self, given: Values) -> Values:
-        """Return what is given; refuse grousers that differ from robot to robot or from the batch's."""
+        """Return the values; refuse grouser parameters that differ between robots or from the batch's."""
         for name, own in self._grousers.items():
             if isinstance(own, tuple) or given.get(name, own) != own:
                 what, expected = f"{name} of a vector environment", "one number, fixed at construction"

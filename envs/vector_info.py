@@ -1,4 +1,4 @@
-"""`info` of a vector environment, in gymnasium's format: arrays of all robots, and which of them count."""
+"""`info` of a vector environment in gymnasium's format: arrays over all robots, with masks."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from numpy.typing import NDArray
 
 
 class ParameterColumns:
-    """Values of the parameters of N robots' episodes.
+    """Parameter values of N robots' episodes, in one array per parameter.
 
     Attributes:
-        arrays: Values by name (N,).
+        arrays: Values by parameter name (N,).
     """
 
     def __init__(self, names: Iterable[str], count: int) -> None:
-        """Make room for the values of a number of robots."""
+        """Allocate arrays for the values of a number of robots."""
         self.arrays: dict[str, NDArray[Any]] = {}
         self._names, self._count = tuple(names), count
         self._shared: dict[str, Any] = {}
 
     def write(self, chosen: NDArray[np.intp], values: Sequence[Mapping[str, Any]]) -> None:
-        """Take the values of some robots; at first those of all.
+        """Store the values of some robots; the first call must be for all.
 
         Args:
             chosen: Indices of the robots (n,).
-            values: Values by name of each (n,).
+            values: Parameter values by name, of each robot (n,).
         """
         for name in self._names:
             own = [each[name] for each in values]
@@ -49,7 +49,7 @@ class ParameterColumns:
 
 
 def with_masks(named: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return arrays where a mask says so, nothing elsewhere; each beside the mask."""
+    """Return arrays with a mask of the robots that they hold for, by gymnasium's names."""
     info, chosen = dict[str, Any](), np.flatnonzero(mask)
     for name, values in named.items():
         if isinstance(values, dict):

@@ -1,4 +1,4 @@
-"""View of N robots at their tasks, which observations, rewards and endings are read from."""
+"""View of N robots at their tasks: the data for observations, rewards and outcomes."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 
-class Grounds(Protocol):
-    """Grounds of N robots."""
+class GroundSampler(Protocol):
+    """Interface to sample the terrain heights below N robots."""
 
     def height(self, x: Array, y: Array, robots: Rows, /) -> Array:
-        """Heights (n, k) [m] of the ground of some robots (n,) at world x and y (n, k) [m]."""
+        """Terrain heights of some robots (n,) at world x and y (n, k) [m]."""
 
     def cell_heights(self, places: Array, headings: Array, cells: Array, robots: Rows, /) -> Array:
-        """Mean heights (n, c) [m] there in the cells of grids, see `segtrack.Batch.cell_heights`."""
+        """Mean terrain heights (n, c) [m] in the cells of grids, see `segtrack.Batch.cell_heights`."""
 
 
 class CourseGrounds(NamedTuple):
-    """Grounds of robots' courses, sampled one by one.
+    """Terrain heights from the robots' courses, sampled one by one.
 
     Attributes:
         courses: Terrain and path of each robot (N,).
@@ -45,7 +45,7 @@ class CourseGrounds(NamedTuple):
     courses: Sequence[EpisodeCourse]
 
     def height(self, x: Array, y: Array, robots: Rows) -> Array:
-        """Heights (n, k) [m], see `Grounds`.
+        """Terrain heights (n, k) [m], see `GroundSampler`.
 
         Raises:
             InvalidValueError: Not a row of points for each of them.
@@ -57,7 +57,7 @@ class CourseGrounds(NamedTuple):
         return np.stack([self.courses[i].terrain.height_at(*points) for i, *points in rows])
 
     def cell_heights(self, places: Array, headings: Array, cells: Array, robots: Rows) -> Array:
-        """Mean heights (n, c) [m], see `Grounds`, to the bit those of a batch."""
+        """Mean terrain heights (n, c) [m], see `GroundSampler`; bit for bit as from a batch."""
         (x, y), (ahead, left) = places.T[..., None], cells.reshape(-1, 2).T
         cosine, sine = np.cos(headings)[:, None], np.sin(headings)[:, None]
         heights = self.height(cosine * ahead - sine * left + x, sine * ahead + cosine * left + y, robots)
@@ -66,14 +66,14 @@ class CourseGrounds(NamedTuple):
 
 
 class RobotHeights(NamedTuple):
-    """Heights of some robots' grounds; unlike a closure it can be copied and pickled.
+    """Function of terrain heights below some robots, which can be copied and pickled.
 
     Attributes:
-        grounds: Grounds of all robots.
-        robots: Indices of those that it is about (n,).
+        grounds: Sampler of all robots' terrain.
+        robots: Indices of the robots (n,).
     """
 
-    grounds: Grounds
+    grounds: GroundSampler
     robots: Rows
 
     def __call__(self, x: Array, y: Array) -> Array:
@@ -92,11 +92,11 @@ View = TypeVar("View")
 
 
 class UnknownAttributeError(UnknownNameError, AttributeError):  # type: ignore[misc]  # Both have a name.
-    """An attribute that an object does not have."""
+    """Raised for an attribute that an object does not have."""
 
 
 def listing_names(kind: type[View]) -> type[View]:
-    """Make a class say which names there are where one is asked for that there is not."""
+    """Class decorator: an unknown attribute raises an error that lists the known ones."""
     fields = kind._fields  # type: ignore[attr-defined]
     names = (*fields, *(name for name in vars(kind) if name not in fields and not name.startswith("_")))
 
@@ -109,12 +109,12 @@ def listing_names(kind: type[View]) -> type[View]:
 
 @listing_names
 class RobotMotions(NamedTuple):
-    """Reading of N robots, whatever engine they are in.
+    """Motions of N robots, read from any engine.
 
     Attributes:
-        position: Body frames in the world (N, 3) [m].
-        orientation: Body frames in the world, quaternions (x, y, z, w) (N, 4).
-        rotation: From the body frames to the world (N, 3, 3).
+        position: Positions of the body frames in the world (N, 3) [m].
+        orientation: Rotations from the body frames to the world, quaternions (x, y, z, w) (N, 4).
+        rotation: Rotations from the body frames to the world (N, 3, 3).
         velocity: Velocities of the bodies' centres of mass in the world (N, 3) [m/s].
         angular_velocity: Angular velocities of the bodies in the world (N, 3) [rad/s].
         belt_travels: Belt travels since the start (N, T) [m].
@@ -124,9 +124,9 @@ class RobotMotions(NamedTuple):
         flipper_angles: Flipper angles, tip up positive (N, F) [rad].
         flipper_speeds: Flipper speeds, raising positive (N, F) [rad/s].
         flipper_torques: Motor torques, raising positive (N, F) [N m].
-        joint_positions: Positions of the joints of the vehicle file, in its order (N, J) [rad or m].
-        joint_speeds: Speeds of them (N, J) [rad/s or m/s].
-        joint_forces: Torques or forces of their servos in the last step (N, J) [N m or N].
+        joint_positions: Positions of the vehicle file's joints, in its order (N, J) [rad or m].
+        joint_speeds: Speeds of these joints (N, J) [rad/s or m/s].
+        joint_forces: Servo torques or forces of these joints in the last step (N, J) [N m or N].
     """
 
     position: Array
@@ -147,7 +147,7 @@ class RobotMotions(NamedTuple):
 
     @classmethod
     def of_robot(cls, robot: Robot) -> RobotMotions:
-        """Read a robot of a world: N is 1."""
+        """Read a robot of a world (N = 1)."""
         body = robot.body_motion()
         pose = body.position, np.array(body.orientation), body.rotation
         read = *pose, body.velocity, body.angular_velocity, *robot.read_actuators()
@@ -163,31 +163,31 @@ class RobotMotions(NamedTuple):
 
 @listing_names
 class TaskView(NamedTuple):
-    """N robots at their tasks after a control step, without noise or limits.
+    """State of N robots at their tasks after a control step, without noise or limits.
 
     Parts of observations, terms of rewards and outcomes of tasks are functions of it that give a row for each
     robot. In a single environment N is 1. Its arrays are read-only.
 
     Attributes:
         motion: Poses and velocities, belts and flippers.
-        roll: About the bodies' x axes (N,) [rad].
-        pitch: Bodies' x axes above the horizontal, nose up positive (N,) [rad].
-        yaw: About the world's z axis (N,) [rad].
-        progress: Length of the path up to the point nearest to the robot (N,) [m].
-        lateral: Distance to the left of the path's line there (N,) [m].
-        path_heading: Heading of the path there, about the world's z axis (N,) [rad].
+        roll: Roll about the bodies' x axes (N,) [rad].
+        pitch: Elevation of the bodies' x axes, nose up positive (N,) [rad].
+        yaw: Heading about the world's z axis (N,) [rad].
+        progress: Path length up to the point nearest to the robot (N,) [m].
+        lateral: Signed distance from the path, left positive (N,) [m].
+        path_heading: Heading of the path at that point, about the world's z axis (N,) [rad].
         path_length: Length of the whole path (N,) [m].
-        next_point: Point of the path `LOOK_AHEAD` further on, world x and y (N, 2) [m].
+        next_point: World x and y of the path's point `LOOK_AHEAD` further on (N, 2) [m].
         heading_error: Angle by which the body must turn left to head along the path (N,) [rad].
-        action: Latest action as it was given (N, A), in [-1, 1].
+        action: Latest action as given (N, A), in [-1, 1].
         last_action: Action before that (N, A), in [-1, 1].
-        work: Work of the belt drives in this step, without what they got back (N,) [J].
+        work: Work of the belt drives in this step, without regenerated work (N,) [J].
         gained: Progress along the path in this step (N,) [m].
         outcome: Outcome by the task's rules (N,), see `segtrack.envs.task.Outcome`.
         period: Length of a control step [s].
-        height: Function from world x and y (N, k) [m] to heights of each robot's ground there (N, k) [m]; see
+        height: Function from world x and y (N, k) [m] to terrain heights of each robot (N, k) [m]; see
             `cell_heights`.
-        parameter: Function from the name of a parameter to its value in each robot's episode (N,).
+        parameter: Function from a parameter's name to its value in each robot's episode (N,).
     """
 
     motion: RobotMotions
@@ -220,7 +220,7 @@ class TaskView(NamedTuple):
         return self.motion.rotation[:, :, 0]
 
     def in_body(self, vectors: Array) -> Array:
-        """Turn vectors from the world (N, 3) into the body frames.
+        """Rotate vectors (N, 3) from the world to the body frames.
 
         Raises:
             InvalidValueError: Not numbers of such a shape.
@@ -228,7 +228,7 @@ class TaskView(NamedTuple):
         return rotated(self.motion.rotation.transpose(0, 2, 1), self._vectors(vectors, 3))
 
     def in_heading(self, vectors: Array) -> Array:
-        """Turn vectors along the ground from the world (N, 2) into the heading frames.
+        """Rotate horizontal vectors (N, 2) from the world to the heading frames.
 
         Raises:
             InvalidValueError: Not numbers of such a shape.
@@ -244,7 +244,7 @@ class TaskView(NamedTuple):
         return vectors
 
     def cell_heights(self, cells: Array) -> Array:
-        """Return mean heights of the ground in the world (N, c) [m] in cells of the heading frames.
+        """Return mean terrain heights (N, c) [m] in cells given in the heading frames.
 
         Args:
             cells: Points of each cell (c, m, 2) [m].
@@ -259,7 +259,7 @@ class TaskView(NamedTuple):
         return grounds.cell_heights(self.motion.position[:, :2], self.yaw, points, robots)
 
     def put(self, chosen: NDArray[np.intp], rows: TaskView) -> TaskView:
-        """Return a view with other rows for some of the robots, by their indices."""
+        """Return a copy of the view with the rows of some robots replaced."""
         if len(chosen) == len(self.yaw):
             return rows
         where = slice_of(chosen)
@@ -271,11 +271,11 @@ class TaskView(NamedTuple):
 
     @classmethod
     def of(cls, motion: RobotMotions, *places: Any, **others: Any) -> TaskView:
-        """Derive attitude and the angle to the path.
+        """Make a view from motions and places; attitude and heading error are computed.
 
         Args:
-            motion: Reading of the robots.
-            *places: Their places on their paths, `progress` to `next_point`.
+            motion: Motions of the robots.
+            *places: Places of the robots on their paths: the fields `progress` to `next_point`.
             **others: Values of the fields after `heading_error`, by name.
         """
         roll, pitch, yaw = attitudes_of(motion.rotation)

@@ -1,4 +1,4 @@
-"""Statics of an M113 on flat ground: body, ten sprung arms, and the pull of its tracks, after Körner 2024."""
+"""Statics of an M113 on flat ground: body, ten sprung arms, and pull of its tracks, after Koerner 2024."""
 
 import math
 from typing import NamedTuple

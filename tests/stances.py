@@ -46,7 +46,7 @@ class Stance:
 
 
 def stance_on_segments(path: BeltPath, footprints: Sequence[Footprint], phase: float) -> Stance:
-    """The grousers where their segment links have them when the belt is `phase` [m] past home."""
+    """Poses of grousers when the belt has moved by `phase` [m] from home, as segment links carry them."""
     segments = np.array([footprint.segment for footprint in footprints])
     along = np.array([footprint.along for footprint in footprints]) + phase
     return Stance(path.point_on(segments, along), path.heading_on(segments, along))

@@ -1,4 +1,4 @@
-"""Learning and measuring: curricula, training, policies, their evaluation, speed of environments."""
+"""Curricula, training, policies, their evaluation, and speed of environments."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Speed and memory of vector environments, beside single ones in the same run."""
+"""Speed and memory of vector environments, with single ones for comparison in the same run."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ _EPISODES = 5
 
 @dataclass(frozen=True)
 class BatchSpeed:
-    """Speed of a vector environment; medians over rounds.
+    """Speed of a vector environment: medians over rounds.
 
     Attributes:
         num_envs: Number of robots.
-        threads: Number of threads that simulate.
+        threads: Number of simulation threads.
         time_step: Time step of the engine [s].
-        rate: Control steps a second of all robots together, resets included.
-        physics: Share of the simulation in the time of a step [-].
-        observation: Share of observations [-].
-        reward: Share of rewards [-].
-        python: Share of everything else: commands, ends, resets, `info` [-].
-        reset: Duration of a reset of one robot, median [s].
-        memory: Growth of the resident memory of a process of its own, from before the construction to after
-            the first steps, kernels included [bytes].
+        rate: Control steps per second, of all robots together, with resets [1/s].
+        physics: Fraction of a step's time in the simulation [-].
+        observation: Fraction of a step's time in observations [-].
+        reward: Fraction of a step's time in rewards [-].
+        python: Fraction of a step's time in everything else: commands, ends, resets, `info` [-].
+        reset: Median duration of one robot's reset [s].
+        memory: Growth of resident memory in a separate process, from before construction to after
+            the first steps, with kernels [bytes].
     """
 
     num_envs: int
@@ -59,13 +59,13 @@ class BatchSpeed:
 
 @dataclass(frozen=True)
 class SingleSpeed:
-    """Speed of a single environment; median over rounds.
+    """Speed of a single environment: median over rounds.
 
     Attributes:
         engine: Name of the engine.
         track_model: Name of the track model.
         time_step: Time step of the engine [s].
-        rate: Control steps a second.
+        rate: Control steps per second [1/s].
     """
 
     engine: EngineName
@@ -76,12 +76,12 @@ class SingleSpeed:
 
 @dataclass(frozen=True)
 class TaskSpeeds:
-    """Speeds at one task, measured in turn.
+    """Speeds of environments at one task, measured in turn.
 
     Attributes:
         task: Name of the task.
         batches: Vector environments.
-        singles: Single environments: native, and PyBullet's if asked for.
+        singles: Single environments: native, and PyBullet if measured.
     """
 
     task: str
@@ -89,12 +89,12 @@ class TaskSpeeds:
     singles: tuple[SingleSpeed, ...]
 
     def over_pybullet(self, rate: float) -> float | None:
-        """Ratio of a rate to that of PyBullet's environment [-]; None if that was not measured."""
+        """Ratio of a rate to PyBullet's single environment [-]; None if that was not measured."""
         reference = [single.rate for single in self.singles if single.engine == "pybullet"]
         return rate / reference[0] if reference else None
 
     def summary(self) -> dict[str, Any]:
-        """Return plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         rows: dict[str, tuple[BatchSpeed | SingleSpeed, ...]]
         rows = {"batches": self.batches, "singles": self.singles}
         return {"task": self.task} | {
@@ -116,7 +116,7 @@ def benchmark_batches(
     against_pybullet: bool = False,
     on_done: Callable[[], object] | None = None,
 ) -> tuple[TaskSpeeds, ...]:
-    """Measure vector environments and a single native one: belts forward at full speed, flippers at random.
+    """Measure vector environments and a single native one; belts at full speed, flippers at random.
 
     In each round all of them are measured in turn, so that ratios are of one state of the machine.
 
@@ -125,12 +125,12 @@ def benchmark_batches(
         num_envs: Numbers of robots.
         threads: Numbers of threads.
         steps: Control steps of each robot in each round.
-        rounds: Number of rounds, each from a reset on.
+        rounds: Number of rounds, each from a reset.
         vehicle: Name of the vehicle.
-        time_step: Time step of the native engine [s]; that of `VectorEnvironment` if not given.
-        device: Device of the vector environments, as of `segtrack.Batch`.
-        against_pybullet: True for a single environment of PyBullet, too.
-        on_done: Called after each task.
+        time_step: Time step of the native engine [s]; by default `VectorEnvironment`'s.
+        device: Device of the vector environments, see `segtrack.Batch`.
+        against_pybullet: True to measure a single PyBullet environment, too.
+        on_done: Function called after each task.
 
     Returns:
         The speeds, task by task.
@@ -155,6 +155,7 @@ def _speeds_at(
     device: str,
     against_pybullet: bool,
 ) -> TaskSpeeds:
+    """Measure the vector and single environments of one task in turn."""
     from segtrack.envs.vector import VectorEnvironment  # With numba, which takes half a second to import.
 
     there = {**given, "device": device}
@@ -188,7 +189,7 @@ def _speeds_at(
 
 
 def _single_rate(env: Environment, steps: int, seed: int) -> float:
-    """Control steps a second over the beginnings of some episodes."""
+    """Control steps per second over the beginnings of several episodes [1/s]."""
     spent = 0.0
     for i in range(_EPISODES):
         env.reset(seed=seed + i)
@@ -203,7 +204,7 @@ def _single_rate(env: Environment, steps: int, seed: int) -> float:
 
 
 def _batch_times(env: VectorEnvironment, steps: int, seed: int) -> tuple[float, ...]:
-    """Time of a control step of all robots, and of its physics, observation and reward [s]."""
+    """Wall times of a control step of all robots, and of its physics, observation and reward [s]."""
     each = [forward_actions(env.single_action_space, steps, seed + i) for i in range(env.num_envs)]
     env.reset(seed=seed)
     simulated, began = env.simulation_time, time.perf_counter()
@@ -237,7 +238,7 @@ def _batch_speed(
 
 
 def _duration(call: Callable[[], object], times: int = 5) -> float:
-    """Duration of a call, the shortest of several [s]."""
+    """Shortest wall time of several calls [s]."""
     durations = []
     for _ in range(times):
         began = time.perf_counter()
@@ -247,12 +248,13 @@ def _duration(call: Callable[[], object], times: int = 5) -> float:
 
 
 def _memory_of(task: str, count: int, given: dict[str, Any]) -> int:
-    """Memory that a vector environment takes [bytes], in a process that has held none before."""
+    """Memory of a vector environment in a fresh process [bytes]."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as fresh:
         return fresh.submit(_grown_memory, task, count, given).result()
 
 
 def _grown_memory(task: str, count: int, given: dict[str, Any]) -> int:
+    """Growth of resident memory by a vector environment and its first steps [bytes]."""
     from segtrack.envs.vector import VectorEnvironment
 
     before = _resident_memory()
@@ -264,6 +266,6 @@ def _grown_memory(task: str, count: int, given: dict[str, Any]) -> int:
 
 
 def _resident_memory() -> int:
-    """Resident memory of the process [bytes]; 0 where the system does not say."""
+    """Resident memory of the process [bytes]; 0 if the system does not tell."""
     status = Path("/proc/self/statm")
     return int(status.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if status.exists() else 0

@@ -1,4 +1,4 @@
-"""Speed of the environments."""
+"""Speed of single environments, in one process and on all cores."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ RESETS = 100
 
 @dataclass(frozen=True)
 class Speed:
-    """Speed of one environment; medians over rounds.
+    """Speed of one environment: medians over rounds.
 
     Attributes:
         task: Name of the task.
         engine: Name of the engine.
-        one: Control steps a second in one process, resets included.
-        all_cores: Control steps a second with a worker a core, all together.
-        workers: Number of workers.
-        reset: Duration of a reset, median [s].
-        slowest_reset: Longest reset, one that builds the world anew included [s].
-        real_time_factor: Simulated over elapsed time in one process.
+        one: Control steps per second in one process, with resets [1/s].
+        all_cores: Control steps per second of all workers together, one per core [1/s].
+        workers: Number of worker processes.
+        reset: Median duration of a reset [s].
+        slowest_reset: Longest reset, when the world is rebuilt [s].
+        real_time_factor: Simulated over elapsed time in one process [-].
     """
 
     task: str
@@ -50,11 +50,11 @@ class Speed:
 
     @property
     def gain(self) -> float:
-        """Ratio of all cores to one process [-]."""
+        """Ratio of the rate on all cores to that in one process [-]."""
         return self.all_cores / self.one
 
     def summary(self) -> dict[str, Any]:
-        """Return plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         return {**vars(self), "gain": self.gain}
 
 
@@ -68,16 +68,16 @@ def benchmark(
     workers: int | None = None,
     on_done: Callable[[], object] | None = None,
 ) -> tuple[Speed, ...]:
-    """Measure environments: belts forward at full speed, flippers at random.
+    """Measure environments with belts at full speed and flippers at random.
 
     Args:
         tasks: Names of tasks.
         steps: Control steps of each environment in each measurement.
-        rounds: Number of turns of one process and all cores.
+        rounds: Number of alternations between one process and all cores.
         vehicle: Name of the vehicle.
-        engine: Name of the engine; that of `Environment` if not given.
-        workers: Processes for all cores; as many as there are cores if not given.
-        on_done: Called after each task.
+        engine: Name of the engine; by default `Environment`'s.
+        workers: Number of worker processes; by default the number of cores.
+        on_done: Function called after each task.
 
     Returns:
         The speeds, task by task.
@@ -93,7 +93,7 @@ def benchmark(
 
 
 def check_counts(tasks: Sequence[str], **counts: int) -> None:
-    """Refuse tasks that there are not, and numbers below 1.
+    """Refuse unknown tasks, and counts below 1.
 
     Raises:
         UnknownNameError: There is no such task.
@@ -109,6 +109,8 @@ def check_counts(tasks: Sequence[str], **counts: int) -> None:
 def _measure(
     task: str, steps: int, rounds: int, vehicle: str, engine: EngineName | None, workers: int
 ) -> Speed:
+    """Measure one task in one process and on all cores."""
+
     def make() -> Environment:
         return Environment(task, vehicle=vehicle, engine=engine)
 
@@ -166,7 +168,7 @@ def _vector_rate(env: AsyncVectorEnv, steps: int, seed: int) -> float:
 
 
 def forward_actions(space: gymnasium.Space[Any], steps: int, seed: int) -> np.ndarray:
-    """Return actions (steps, n): belts forward at full speed, flippers at random."""
+    """Return actions (steps, n): belts at full speed, flippers at random."""
     shape = space.shape
     assert shape is not None
     actions = np.random.default_rng(seed).uniform(-1.0, 1.0, (steps, *shape)).astype(np.float32)

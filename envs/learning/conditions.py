@@ -1,4 +1,4 @@
-"""Conditions under which policies are tried: changes of the environment's parameters, by name."""
+"""Conditions in which policies are evaluated, as named changes of environment parameters."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ CONDITIONS: Mapping[str, Mapping[str, float]] = {
 def changed_values(
     condition: str, given: Mapping[str, Any], parameters: Mapping[str, Parameter]
 ) -> dict[str, Any]:
-    """Return the values or ranges that a condition changes.
+    """Return the parameter values or ranges that a condition changes.
 
     Args:
         condition: Name of the condition.
-        given: Values or ranges of parameters instead of their defaults.
+        given: Values or ranges that the user gave, in place of defaults.
         parameters: All parameters.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Films of episodes of policies."""
+"""Films of evaluation episodes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from segtrack.experiments import Workers
 
 
 class FilmJob(NamedTuple):
-    """One film.
+    """Film of one episode.
 
     Attributes:
-        setup: Task, and seed of the episode.
-        case: Circumstances.
+        setup: Setup of the evaluation.
+        case: Policy, track model, condition and level.
         path: File to write.
     """
 
@@ -30,7 +30,7 @@ class FilmJob(NamedTuple):
 
 
 def film_jobs(setup: EvaluationSetup, folder: Path) -> list[FilmJob]:
-    """Return the films of an evaluation: the first episode of each policy at each level.
+    """Return the films of an evaluation: each policy's first episode at each level.
 
     In the first track model and nominal conditions.
     """
@@ -42,7 +42,7 @@ def film_jobs(setup: EvaluationSetup, folder: Path) -> list[FilmJob]:
 
 
 def film_all(jobs: list[FilmJob], on_done: Callable[[], object]) -> list[Path]:
-    """Film episodes, in processes of their own, and return the files.
+    """Film episodes in separate processes, and return the files.
 
     Raises:
         FileAccessError: A file cannot be written.
@@ -52,7 +52,7 @@ def film_all(jobs: list[FilmJob], on_done: Callable[[], object]) -> list[Path]:
 
 
 def film_episode(job: FilmJob) -> Path:
-    """Film the episode of a case with the evaluation's first seed, a frame for each control step.
+    """Film a case's episode with the evaluation's first seed, one frame for each control step.
 
     Raises:
         FileAccessError: The file cannot be written.

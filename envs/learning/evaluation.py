@@ -1,4 +1,4 @@
-"""Trying policies: many episodes in each of the circumstances, as fast as the machine can."""
+"""Evaluation of policies: many episodes in each case, in a batch or in parallel processes."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _ROW = 5
 
 
 class EvaluationInterrupted(KeyboardInterrupt):
-    """Ctrl-C during an evaluation; carries what was done until then."""
+    """Ctrl-C during an evaluation; carries the results so far."""
 
     def __init__(self, result: Evaluation) -> None:
-        """Keep the results of the episodes that were run, at least one."""
+        """Keep the results of the finished episodes, at least one."""
         super().__init__()
         self.result = result
 
 
 def evaluate(setup: EvaluationSetup, *, on_done: Callable[[int], object] | None = None) -> Evaluation:
-    """Run the episodes: of `compliant` and `surface` in one batch of the native engine, others in processes.
+    """Run the episodes: `compliant` and `surface` in one native batch, others in parallel processes.
 
     Args:
         setup: Policies, task and number of episodes.
-        on_done: Called with the number of episodes so far.
+        on_done: Function called with the number of episodes so far.
 
     Returns:
         The results.
@@ -84,7 +84,7 @@ def evaluate(setup: EvaluationSetup, *, on_done: Callable[[int], object] | None 
 
 
 def _batched(setup: EvaluationSetup, engine: EngineName, track_model: str) -> bool:
-    """True if all robots go into one batch."""
+    """Return whether all episodes of an engine and track model run in one batch."""
     from segtrack.batch import TRACK_MODELS  # With numba, which takes half a second to import.
 
     grousers = (setup.parameters.get(name, 1.0) for name in ("grouser_height", "grouser_count"))
@@ -98,6 +98,7 @@ def _run_batch(
     track_model: str,
     note: Callable[[Job, EpisodeOutcome], object],
 ) -> None:
+    """Run the cases of one track model in a batch, and report each episode."""
     from segtrack.envs.vector import VectorEnvironment
 
     cases = setup.cases(engine, track_model)
@@ -123,7 +124,7 @@ def _note_row(
 
 
 def _refuse_early(setup: EvaluationSetup) -> tuple[tuple[Model, ...], dict[str, str | None]]:
-    """Find mistakes before any work is done; return the models, and the task that each policy is for."""
+    """Find mistakes before any work; return the models, and the task that each policy was trained for."""
     models, trained_for = [], dict[str, str | None]()
     for engine, track_model in setup.models:
         cases = setup.cases(engine, track_model)

@@ -16,10 +16,10 @@ from segtrack.errors import InvalidValueError, UnknownNameError
 
 
 class EvaluationCase(NamedTuple):
-    """Circumstances of episodes.
+    """Policy, engine, track model, condition and level of episodes.
 
     Attributes:
-        policy: Name of the policy, as it was given.
+        policy: Name of the policy, as given.
         engine: Name of the engine.
         track_model: Name of the track model.
         condition: Name of the condition.
@@ -35,22 +35,22 @@ class EvaluationCase(NamedTuple):
 
 @dataclass(frozen=True)
 class EvaluationSetup:
-    """Policies to try, the task, and the number of episodes.
+    """Policies to evaluate, the task, and the number of episodes.
 
     Attributes:
         task: Name of a task.
         policies: `scripted`, `random`, `ppo`, `ppo:` and another task's name, or files.
         episodes: Number of episodes in each case; all policies get the same seeds.
-        levels: Levels of the task's difficulty, in all conditions. If not given, the task's own under nominal
-            conditions, and the task's default under others.
+        levels: Difficulty levels in all conditions; by default the task's own under nominal
+            conditions, and the task's default level under others.
         seed: Seed of the first episode.
         vehicle: Bundled name, or path of a vehicle file.
-        engine: Name of the engine; native if not given, where it runs the track model.
-        track_models: Track models, the first of which others are compared with; the engine's default if
-            there are none.
-        conditions: Names of conditions, the first of which others are compared with.
-        preset: The engine's solver settings; the environments' default if not given.
-        parameters: Parameters of the environment, instead of those that are spread.
+        engine: Name of the engine; by default native if it runs the track model.
+        track_models: Names of track models, the reference first; by default the engine's
+            own.
+        conditions: Names of conditions, the reference first.
+        preset: Name of the engine's preset; by default the environments' own.
+        parameters: Parameter values or ranges, in place of the spread ones.
     """
 
     task: str
@@ -66,7 +66,7 @@ class EvaluationSetup:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check that it can be evaluated."""
+        """Check that the setup can be evaluated."""
         task = find_task(self.task)
         if self.episodes < 1:
             raise InvalidValueError("episodes", "at least 1", self.episodes)
@@ -84,11 +84,11 @@ class EvaluationSetup:
 
     @property
     def models(self) -> tuple[tuple[EngineName, str], ...]:
-        """Engine and track model of each of the track models."""
+        """Engine and track model for each of the track models."""
         return tuple(resolve(self.engine, name, "native") for name in self.track_models or (None,))
 
     def levels_of(self, condition: str) -> tuple[float, ...]:
-        """Levels of the task's difficulty under a condition."""
+        """Difficulty levels under a condition."""
         task = TASKS[self.task]
         if self.levels is not None:
             return self.levels
@@ -99,7 +99,7 @@ class EvaluationSetup:
         return tuple(sorted({*task.levels, default.default})) if condition == NOMINAL else (default.default,)
 
     def cases(self, engine: EngineName, track_model: str) -> tuple[EvaluationCase, ...]:
-        """Cases in one engine and track model, policy by policy."""
+        """Cases of one engine and track model, policy by policy."""
         return tuple(
             EvaluationCase(policy, engine, track_model, condition, level)
             for policy in self.policies
@@ -114,11 +114,11 @@ class EvaluationSetup:
 
     @property
     def spread(self) -> dict[str, Any]:
-        """Values and ranges of parameters under nominal conditions."""
+        """Parameter values and ranges under nominal conditions."""
         return spread(self.description, self.parameters)
 
     def values_of(self, case: EvaluationCase) -> dict[str, Any]:
-        """Values and ranges of parameters that a case has beside or instead of `spread`."""
+        """Parameter values and ranges of a case, to be merged into `spread`."""
         known = robot_parameters(self.description)
         return {
             **changed_values(case.condition, self.spread, known),
@@ -127,13 +127,13 @@ class EvaluationSetup:
 
     @property
     def benchmark(self) -> str | None:
-        """Name of the benchmark that this is one run of; None if anything else was set."""
+        """Name of the published benchmark that the setup is a run of; None if anything else is set."""
         standard = benchmark_setup(self.task, self.policies, self.track_models, self.engine)
         return f"segtrack {self.task} {BENCHMARK_VERSION}" if self == standard else None
 
     @property
     def episode_count(self) -> int:
-        """Number of episodes in all cases."""
+        """Total number of episodes."""
         return self.episodes * sum(len(self.cases(*model)) for model in self.models)
 
 
@@ -147,7 +147,7 @@ def benchmark_setup(
     track_models: tuple[str, ...] = (),
     engine: EngineName | None = None,
 ) -> EvaluationSetup:
-    """Return the setup that results are to be compared in: 200 episodes a case, seeds from 0, all conditions.
+    """Return the setup of the published benchmark: 200 episodes a case, seeds from 0, all conditions.
 
     Raises:
         SegtrackError: As `EvaluationSetup`.

@@ -1,4 +1,4 @@
-"""Levels of a task's difficulty up to which robots train, raised by what the mean action achieves."""
+"""Curriculum over levels of difficulty, raised by the success of the policy's mean action."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ EACH, LEAST = 12, 3
 
 
 class Levels:
-    """Levels of a task's difficulty, and the one up to which robots train.
+    """Curriculum: difficulty levels, and the level up to which robots train.
 
     Half of the robots draw evenly from the easiest level to the present one, so that nothing is forgotten,
     the others between the level before it and it.
 
     Attributes:
-        values: Levels, from the easiest on.
-        present: Level up to which robots train; the second at first.
+        values: Levels, easiest first.
+        present: Level up to which robots train; initially the second.
     """
 
     def __init__(self, values: Sequence[float], reached: float = -math.inf) -> None:
-        """Begin at the second level, or where an earlier training was."""
+        """Start at the second level, or at the level `reached` by an earlier training."""
         self.values = tuple(values)
         self.present = max(self.values[:2][-1], reached)
 
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return what the one and the other half of the robots draw from."""
+        """Return the difficulty ranges sampled by the first and by the second half of the robots."""
         before = [value for value in self.values if value < self.present]
         return (self.values[0], self.present), (before[-1] if before else self.present, self.present)
 
     def note(self, success: Iterable[float]) -> None:
-        """Rise to the first level that is not mastered, or to the last; never fall.
+        """Raise the present level to the first one not mastered, or else to the last; it never falls.
 
         Args:
             success: Success of the mean action at each level (n,).
@@ -49,10 +49,10 @@ class Levels:
 
 
 class LevelTrial:
-    """Episodes of the mean action, robots in all cases at once."""
+    """Evaluates the mean action in every (condition, level) case in one batch."""
 
     def __init__(self, robots: Robots, cases: Sequence[Mapping[str, Any]]) -> None:
-        """Spread robots over cases evenly: the first so many are in the first one, and so on.
+        """Assign equally many consecutive robots to each case.
 
         Args:
             robots: Robots, a multiple of the number of cases.
@@ -64,7 +64,7 @@ class LevelTrial:
             robots.env.set_parameters(case, range(k * each, (k + 1) * each))
 
     def success(self, act: Callable[[NDArray[np.float32]], NDArray[np.float32]]) -> NDArray[np.float64]:
-        """Run an episode with each robot, and return the success in each case (n,).
+        """Run one episode of each robot, and return each case's success rate (n,).
 
         Args:
             act: Function from scaled observations (N, n) to actions (N, A).

@@ -1,4 +1,4 @@
-"""Networks of learnt policies, in small files that need NumPy alone."""
+"""Networks of learnt policies, in small files that only need NumPy."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class NetworkOrigin:
     Attributes:
         task: Name of the task.
         vehicle: Name of the vehicle.
-        entries: Entries of the observation, in their order.
-        actions: Entries of the action, in their order.
-        belt_speed: Belt speed at action 1 [m/s]; None of actions that have no such number.
+        entries: Labels of the observation's entries, in order.
+        actions: Names of the action's entries, in order.
+        belt_speed: Belt speed at action 1 [m/s]; None for actions without such a number.
         control_period: Time between two actions [s].
-        scan: Extents of the height scan: behind, before, to either side [m].
+        scan: Extents of the height scan: rear, front, to either side [m].
     """
 
     task: str
@@ -59,12 +59,12 @@ class NetworkOrigin:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Layers with hyperbolic tangents between them, from a scaled observation to an action.
+    """Fully connected network with tanh between layers, from a scaled observation to an action.
 
     Attributes:
-        origin: Task, vehicle, observation and action that it was trained for.
-        low: Observation that is scaled to -1 (n,).
-        high: Observation that is scaled to 1 (n,).
+        origin: Task, vehicle, observation and action of the training.
+        low: Observation scaled to -1 (n,).
+        high: Observation scaled to 1 (n,).
         weights: Weights of each layer (outputs, inputs).
         biases: Biases of each layer (outputs,).
     """
@@ -87,7 +87,7 @@ class Network:
         return np.clip(values, -1.0, 1.0).astype(np.float32)
 
     def save(self, path: Path) -> None:
-        """Write the file, complete or not at all.
+        """Write the network's file atomically.
 
         Raises:
             FileAccessError: It cannot be written.
@@ -118,7 +118,7 @@ class Network:
 
 
 def _read(content: bytes) -> Network:
-    """A network from its file's content; raises what it may if that is damaged."""
+    """Parse a network file; raises any error for damaged content."""
     with np.load(io.BytesIO(content), allow_pickle=False) as data:
         header = json.loads(str(data["header"]))
         count = sum(name.startswith("weight_") for name in data.files)

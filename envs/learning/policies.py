@@ -1,4 +1,4 @@
-"""Policies: scripted, random, or learnt ones from small files that need NumPy alone."""
+"""Policies: scripted, random, or learnt ones from small files that only need NumPy."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ BUNDLED = Path(__file__).parent / "trained"
 
 
 class Policy(ABC):
-    """Chooses actions from observations, of one robot or of the N robots of a vector environment.
+    """Base class of policies, for one robot or for the N robots of a vector environment.
 
     Attributes:
-        trained_for: Name of the task that it was trained for; None if it was not trained.
+        trained_for: Name of the training task; None for an untrained policy.
     """
 
     trained_for: str | None = None
 
     def begin(self, robot: int, seed: int) -> None:  # noqa: B027
-        """Prepare for an episode of a robot, by its index, with a seed; only random policies need to."""
+        """Prepare for an episode of a robot with a seed; only random policies use it."""
 
     @abstractmethod
     def act(self, observation: Any) -> NDArray[np.float32]:
-        """Return the action (n,) for an observation, or actions (N, n) for observations, in [-1, 1]."""
+        """Return the action (n,) for an observation, or actions (N, n) for N observations, in [-1, 1]."""
 
 
 class RandomPolicy(Policy):
-    """Draws each action uniformly."""
+    """Policy of uniformly random actions."""
 
     def __init__(self, env: Environment | VectorEnvironment, seed: int) -> None:
         """Prepare for an environment; robot i of a vector environment gets seed + i."""
@@ -49,7 +49,7 @@ class RandomPolicy(Policy):
             self.begin(robot, seed + robot)
 
     def begin(self, robot: int, seed: int) -> None:
-        """Draw a robot's actions from a new seed."""
+        """Seed a robot's random actions for an episode."""
         # Not the stream from which an environment of that seed draws its episode.
         self._rngs[robot] = np.random.default_rng((seed, 1))
 
@@ -60,7 +60,7 @@ class RandomPolicy(Policy):
 
 
 class ScriptedPolicy(Policy):
-    """Drives along the path, raises the front flippers before an edge and pushes them down after it.
+    """Policy that drives along the path, raises the front flippers before an edge, and lowers them after.
 
     The rules are written for robots with front and rear flippers in pairs; without flippers it
     only drives. Angles and distances were tuned by hand for Quince at steps of 0.12 m to 0.36 m.
@@ -100,7 +100,7 @@ class ScriptedPolicy(Policy):
         self._fastest = max((part.max_speed for part in parts.values()), default=1.0)
 
     def act(self, observation: Any) -> NDArray[np.float32]:
-        """Steer, and move the flippers to the angles that the scan and the pitch ask for."""
+        """Return actions that steer, and move flippers to angles computed from scan and pitch."""
         heading = self._part(observation, "path_error")[..., 1]
         aside = self._part(observation, "next_point")[..., 1]
         turn = np.clip(0.8 * heading + 1.5 * aside, -0.6, 0.6)
@@ -117,15 +117,15 @@ class ScriptedPolicy(Policy):
         return np.clip(np.stack(entries, axis=-1), -1.0, 1.0).astype(np.float32)
 
     def _part(self, observation: Any, name: str) -> NDArray[np.float64]:
-        """Part of an observation in double precision: NumPy 1 reckons with one float32 as with a double."""
+        """Part of an observation in double precision, for equal results with NumPy 1 and 2."""
         return self._sensors.part(observation, name).astype(float)
 
     def _targets(self, ground: NDArray[Any], pitch: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
-        """Angles of front and rear flippers (...) [rad].
+        """Target angles of front and rear flippers (...) [rad].
 
         Args:
             ground: Heights of the scan's rows (..., rows) [m].
-            pitch: (...) [rad].
+            pitch: Pitch, nose up positive (...) [rad].
         """
         rise, x = np.diff(ground, axis=-1), self._between
         level = np.abs(rise).max(axis=-1, initial=0.0) < self.EDGE
@@ -139,7 +139,7 @@ class ScriptedPolicy(Policy):
 
 
 class NetworkPolicy(Policy):
-    """A learnt policy."""
+    """Learnt policy: a network's actions."""
 
     def __init__(self, env: Environment | VectorEnvironment, network: Network) -> None:
         """Prepare for an environment.
@@ -167,7 +167,7 @@ class NetworkPolicy(Policy):
 
 
 def _others(entries: tuple[str, ...], here: tuple[str, ...]) -> str:
-    """Say what is different about a policy's entries of the observation."""
+    """Sentence on the differences between a policy's observation entries and the environment's."""
     changes = []
     for word, these, those in (("with", entries, here), ("without", here, entries)):
         names = [name for name in these if name not in those]
@@ -180,10 +180,10 @@ def make_policy(name: str, env: Environment | VectorEnvironment, seed: int = 0) 
     """Make a policy for an environment.
 
     Args:
-        name: `scripted`, `random`, `ppo` (the one that comes with segtrack for the task), `ppo:` and the name
-            of another task (that task's), or a file.
+        name: `scripted`, `random`, `ppo` (bundled for the environment's task), `ppo:` and the name
+            of another task (its bundled policy), or a file.
         env: Environment in which it acts, single or vector.
-        seed: Seed of a random policy, counted up over the robots of a vector environment.
+        seed: Seed of a random policy; robot i of a vector environment gets seed + i.
 
     Raises:
         UnknownNameError: No such policy, or none comes with segtrack for the task.

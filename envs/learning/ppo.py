@@ -1,4 +1,4 @@
-"""The part of training that needs Stable-Baselines3 and PyTorch."""
+"""Training with Stable-Baselines3 and PyTorch."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _PRESET = "fast"
 def learn(
     settings: TrainingSettings, folder: Path, resumed: bool, on_progress: Callable[[int], object]
 ) -> TrainingResult:
-    """Train until all steps are made, or Ctrl-C; see `segtrack.envs.learning.training`."""
+    """Train until all steps are done, or Ctrl-C; see `segtrack.envs.learning.training`."""
     difficulty = TASKS[settings.task].difficulty
     cases = [{difficulty: level, **strand} for strand in settings.strands for level in settings.levels]
     count = len(cases) * max(EACH // len(settings.strands), LEAST)
@@ -78,7 +78,7 @@ def learn(
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """One thread for PyTorch, whose sums depend on their number."""
+    """Context with one PyTorch thread, since the bits of sums depend on the number of threads."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -88,6 +88,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def _robots(settings: TrainingSettings, count: int) -> Robots:
+    """Vector environment of the training's robots, for Stable-Baselines3."""
     return Robots(
         VectorEnvironment(
             settings.task,
@@ -102,12 +103,12 @@ def _robots(settings: TrainingSettings, count: int) -> Robots:
 
 
 def _horizon(settings: TrainingSettings) -> int:
-    """Control steps of each robot between two updates, fewer where there are few in all."""
+    """Control steps of each robot between two updates, fewer for short trainings."""
     return max(min(_HORIZON, settings.steps // settings.robots), 2)
 
 
 def _load(settings: TrainingSettings, folder: Path, robots: Robots) -> PPO:
-    """The model as it was kept, with random numbers of its own from here on."""
+    """Load the checkpointed model, with newly seeded random numbers."""
     path, device = folder / CHECKPOINT, _device(settings)
     changed: dict[str, Any] = {"tensorboard_log": str(folder / _TENSORBOARD), "n_steps": _horizon(settings)}
     try:
@@ -119,7 +120,7 @@ def _load(settings: TrainingSettings, folder: Path, robots: Robots) -> PPO:
 
 
 def _device(settings: TrainingSettings) -> str:
-    """The learner's device.
+    """PyTorch device of the learner.
 
     Raises:
         NotReadyError: It is not there.
@@ -130,11 +131,12 @@ def _device(settings: TrainingSettings) -> str:
 
 
 def _rate(left: float) -> float:
-    """Learning rate for the share of the training that is left."""
+    """Learning rate when a fraction `left` of the training is left."""
     return 4e-4 * max(left, 0.0)  # The last rollout may go beyond the steps in all.
 
 
 def _model(settings: TrainingSettings, robots: Robots, folder: Path) -> PPO:
+    """New PPO model for robots."""
     return PPO(
         "MlpPolicy",
         robots,
@@ -155,7 +157,7 @@ def _model(settings: TrainingSettings, robots: Robots, folder: Path) -> PPO:
 
 
 class _Log(BaseCallback):
-    """Writes curve, checkpoint and policy after each rollout, tries the mean action, and reports progress."""
+    """Callback that writes curve, checkpoint and policy after each rollout, and evaluates the mean action."""
 
     trial: LevelTrial | None = None
 
@@ -188,7 +190,7 @@ class _Log(BaseCallback):
         return self._before["minutes"] + (time.perf_counter() - self._began) / 60
 
     def _share_out(self) -> None:
-        """Let the robots of each strand draw up to its present level from now on."""
+        """Set each strand's difficulty ranges from its present level."""
         difficulty, env = TASKS[self._settings.task].difficulty, self._robots.env
         for k, (strand, levels) in enumerate(self._strands):
             for half, drawn in enumerate(levels.ranges()):
@@ -196,6 +198,7 @@ class _Log(BaseCallback):
                 env.set_parameters({difficulty: drawn, **strand}, own)
 
     def _on_step(self) -> bool:
+        """Record finished episodes after each step."""
         for i in np.flatnonzero(self.locals["dones"]).tolist():
             info = self.locals["infos"][i]
             self._latest.append((info["success"], info["return"]))
@@ -210,7 +213,7 @@ class _Log(BaseCallback):
         self._note()
 
     def _note(self) -> None:
-        """Try the mean action if it is time to, add a row to the curve, and keep what was learnt."""
+        """Evaluate the mean action if due, add a row to the curve, and save the policy."""
         steps = self.num_timesteps
         if steps > self._before["steps"]:
             row = self._try() if self._due(steps) else {}
@@ -230,7 +233,7 @@ class _Log(BaseCallback):
         return self._tried > tried or steps >= self._settings.steps
 
     def _try(self) -> dict[str, float]:
-        """Keep the policy for good, and return the success of its mean action at each level."""
+        """Save the policy, and return its mean action's success at each level."""
         self._network().save(self._folder / "policies" / f"{self.num_timesteps:08d}.npz")
         if self.trial is None:
             return {}
@@ -243,13 +246,13 @@ class _Log(BaseCallback):
         return dict(zip(map(success_column, self._settings.levels), means, strict=True))
 
     def keep(self) -> None:
-        """Write checkpoint and policy, each complete or not at all."""
+        """Write checkpoint and policy atomically."""
         with replacing(self._folder / CHECKPOINT) as temporary:
             self.model.save(temporary)
         self._network().save(self._folder / POLICY)
 
     def _network(self) -> Network:
-        """The mean of the policy's actions, as a network of its own."""
+        """Network of the policy's mean action."""
         policy: Any = self.model.policy
         modules = (*policy.mlp_extractor.policy_net.modules(), *policy.action_net.modules())
         layers = [layer for layer in modules if isinstance(layer, torch.nn.Linear)]
@@ -261,7 +264,7 @@ class _Log(BaseCallback):
         )
 
     def result(self) -> TrainingResult:
-        """Return the result of the training so far."""
+        """Return the training's result so far."""
         steps, rate = self.model.num_timesteps, self._curve.last("success_rate", math.nan)
         done = steps >= self._settings.steps
         return TrainingResult(self._settings, self._folder, steps, self._minutes, rate, done)

@@ -1,4 +1,4 @@
-"""Results of policies: success rates with confidence intervals."""
+"""Results of evaluations: success rates with confidence intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class EpisodeOutcome(NamedTuple):
     """Result of one episode.
 
     Attributes:
-        outcome: Outcome, as in `info`.
+        outcome: Outcome of the episode, as in `info`.
         duration: Simulated time [s].
         energy: Work of all belt drives [J].
         total_reward: Sum of the rewards.
@@ -37,10 +37,10 @@ ENDINGS: tuple[Outcome, ...] = (*FAILURES, "timeout", "diverged")
 
 @dataclass(frozen=True)
 class LevelResult:
-    """Results of a policy at one level, in one of the track models and conditions.
+    """Results of one case: a policy at one level, in one track model and condition.
 
     Attributes:
-        case: Circumstances.
+        case: Policy, track model, condition and level.
         episodes: Results of the episodes, in the order of their seeds; at least one.
     """
 
@@ -54,17 +54,17 @@ class LevelResult:
 
     @property
     def rate(self) -> float:
-        """Success rate."""
+        """Success rate, 0 to 1."""
         return self.successes / len(self.episodes)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Wilson's interval of the success rate at 95 %."""
+        """Wilson's 95 % interval of the success rate."""
         interval = binomtest(self.successes, len(self.episodes)).proportion_ci(0.95, method="wilson")
         return float(interval.low), float(interval.high)
 
     def summary(self) -> dict[str, Any]:
-        """Return plain values with the names that JSON and CSV have."""
+        """Return a dict of plain values, by their names in JSON and CSV."""
         low, high = self.interval
         done = [episode.duration for episode in self.episodes if episode.outcome == "success"]
         return {
@@ -82,12 +82,12 @@ class LevelResult:
 
 
 class Model(NamedTuple):
-    """Engine and track model of an evaluation.
+    """Engine, track model and time step of an evaluation.
 
     Attributes:
         engine: Name of the engine.
         track_model: Name of the track model.
-        preset: The engine's solver settings.
+        preset: Name of the engine's preset.
         time_step: Time step of the engine [s].
     """
 
@@ -99,14 +99,14 @@ class Model(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Results of policies over track models, conditions and levels.
+    """Results of an evaluation, over policies, track models, conditions and levels.
 
     Attributes:
         setup: Policies, task and number of episodes.
         models: Engines and track models.
-        trained_for: Task that each policy was trained for, None for one without training, by its name.
-        results: Results, case by case; those without an episode are left out.
-        wall_time: Time that it took [s].
+        trained_for: Training task of each policy by name; None for untrained ones.
+        results: Results, case by case; cases without an episode are left out.
+        wall_time: Wall time of the evaluation [s].
     """
 
     setup: EvaluationSetup
@@ -117,7 +117,7 @@ class Evaluation:
 
     @property
     def difficulty(self) -> str:
-        """Name and unit of the difficulty."""
+        """Name and unit of the task's difficulty."""
         return TASKS[self.setup.task].difficulty_label()
 
     @property
@@ -127,15 +127,15 @@ class Evaluation:
 
     @property
     def finished(self) -> bool:
-        """True if all episodes were run; otherwise Ctrl-C ended the evaluation."""
+        """True if all episodes were run; False after Ctrl-C."""
         return self.done == self.setup.episode_count
 
     def of(self, **named: Any) -> tuple[LevelResult, ...]:
-        """Return results of cases with some values, by their names in `EvaluationCase`."""
+        """Return the results whose cases have given values, by their names in `EvaluationCase`."""
         return tuple(at for at in self.results if named.items() <= at.case._asdict().items())
 
     def reference(self, at: LevelResult) -> LevelResult | None:
-        """Return the result of the policy and level in the first track model and condition.
+        """Return the result of the policy and level in the reference track model and condition.
 
         None if that is the result itself, or was not run.
         """
@@ -145,7 +145,7 @@ class Evaluation:
         return found[0] if found and at.case != first else None
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the results as plain values with the names that JSON and CSV have.
+        """Return the results as rows of plain values, by their names in JSON and CSV.
 
         `difference` is the success rate less that in the first track model and condition.
         """
@@ -161,7 +161,7 @@ class Evaluation:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A line for each policy that was trained for another task."""
+        """Note on each policy that was trained for another task."""
         return tuple(
             f"policy {name} was trained for {task}, not for {self.setup.task}"
             for name, task in self.trained_for.items()
@@ -169,7 +169,7 @@ class Evaluation:
         )
 
     def summary(self) -> dict[str, Any]:
-        """Return plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         from segtrack.recording import versions
 
         setup = self.setup

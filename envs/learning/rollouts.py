@@ -1,4 +1,4 @@
-"""Episodes of policies: many at once in one batch, or one after the other in an environment."""
+"""Runs of policies' episodes: many in one batch, or one by one in an environment."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Job(NamedTuple):
-    """One episode.
+    """Episode to run.
 
     Attributes:
-        case: Circumstances.
+        case: Policy, track model, condition and level.
         seed: Seed of the episode.
     """
 
@@ -32,11 +32,11 @@ class Job(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Episodes of one case in a row.
+    """Consecutive episodes of one case.
 
     Attributes:
-        setup: Policies, task and number of episodes.
-        case: Circumstances.
+        setup: Setup of the evaluation.
+        case: Policy, track model, condition and level.
         seeds: Seeds of the episodes.
     """
 
@@ -65,7 +65,7 @@ def make_environment(
 
 
 def run_row(row: Row) -> list[EpisodeOutcome]:
-    """Run episodes one after the other."""
+    """Run episodes one by one."""
     with closing(make_environment(row.setup, row.case)) as env:
         return [run_episode(env, row.case.policy, seed) for seed in row.seeds]
 
@@ -73,7 +73,7 @@ def run_row(row: Row) -> list[EpisodeOutcome]:
 def run_episode(
     env: Environment, name: str, seed: int, on_step: Callable[[], object] = lambda: None
 ) -> EpisodeOutcome:
-    """Run an episode of a policy, by its name; `on_step` is called at its start and after each step."""
+    """Run an episode of a policy, by name; `on_step` is called at its start and after each step."""
     policy = make_policy(name, env, seed)
     observation, info = env.reset(seed=seed)
     total, steps, over = 0.0, 0, False
@@ -91,13 +91,13 @@ def run_together(
     values: Mapping[EvaluationCase, Mapping[str, Any]],
     on_done: Callable[[Job, EpisodeOutcome], object],
 ) -> None:
-    """Run episodes in a vector environment: a robot whose episode is over begins the next that waits.
+    """Run episodes in a vector environment; a robot that has finished one begins the next.
 
     Args:
         env: Environment of any number of robots, in the autoreset mode `Disabled`.
         jobs: Episodes, in the order in which they begin.
-        values: Values and ranges of parameters of each case.
-        on_done: Called after each episode, in the order in which they end.
+        values: Parameter values and ranges of each case.
+        on_done: Function called after each episode, in the order in which they end.
     """
     count, waiting = env.num_envs, deque(jobs)
     policies = {name: make_policy(name, env) for name in dict.fromkeys(job.case.policy for job in jobs)}

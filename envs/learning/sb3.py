@@ -1,4 +1,4 @@
-"""A batch of robots as Stable-Baselines3 wants its environments."""
+"""Adapter of a vector environment to Stable-Baselines3."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ REWARD_SCALE = 0.1
 
 
 class Robots(VecEnv):
-    """Robots of a vector environment; observations are flat and scaled to [-1, 1], rewards by `REWARD_SCALE`.
+    """Vector environment for Stable-Baselines3: flat observations in [-1, 1], rewards times `REWARD_SCALE`.
 
     The `info` of a robot is empty but in the last step of an episode; there it has `terminal_observation` and
     `TimeLimit.truncated`, as Stable-Baselines3 wants, and `success` and `return` (not scaled).
 
     Attributes:
-        env: The vector environment.
+        env: Wrapped vector environment.
     """
 
     def __init__(self, env: VectorEnvironment) -> None:
-        """Take an environment, which begins episodes anew in the step that ends them.
+        """Wrap an environment whose autoreset mode begins episodes in the step that ends them.
 
         Raises:
             InvalidValueError: An environment in another autoreset mode.
@@ -43,18 +43,18 @@ class Robots(VecEnv):
         super().__init__(env.num_envs, observations, env.single_action_space)
 
     def reset(self) -> NDArray[np.float32]:
-        """Begin an episode with each robot, with the seeds of `seed`; return the observations (N, n)."""
+        """Begin an episode of each robot with the seeds of `seed`; returns the observations (N, n)."""
         observations, _ = self.env.reset(seed=self._seeds)
         self._reset_seeds()
         self._returns[:] = 0.0
         return self._scaled(observations)
 
     def step_async(self, actions: NDArray[np.float32]) -> None:
-        """Take the actions (N, A) of the step."""
+        """Store the actions (N, A) for `step_wait`."""
         self._actions = actions
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], Any]:
-        """Return observations (N, n), rewards and ends (N,), and an `info` for each robot."""
+        """Step, and return observations (N, n), rewards and ends (N,), and an `info` for each robot."""
         observations, rewards, terminated, truncated, info = self.env.step(self._actions)
         self._returns += rewards
         over = terminated | truncated
@@ -74,19 +74,19 @@ class Robots(VecEnv):
         self.env.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of the environment, once for each of some robots."""
+        """Return an attribute of the environment, repeated for each of some robots."""
         return [getattr(self.env, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Set an attribute of the environment, which all robots share."""
+        """Set an attribute of the environment, shared by all robots."""
         setattr(self.env, attr_name, value)
 
     def env_method(self, method_name: str, *given: Any, indices: Any = None, **named: Any) -> list[Any]:
-        """Call a method of the environment, which all robots share."""
+        """Call a method of the environment, shared by all robots."""
         return [getattr(self.env, method_name)(*given, **named)]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return that no robot is in a wrapper of its own."""
+        """Return False for each robot: none has a wrapper of its own."""
         return [False for _ in self._get_indices(indices)]
 
     def _scaled(self, observations: Any) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Training by proximal policy optimisation with Stable-Baselines3, which the extra `train` installs."""
+"""Training by proximal policy optimisation with Stable-Baselines3 (extra `train`)."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ episodes, with sampled actions."""
 
 
 def level_column(strand: Mapping[str, str]) -> str:
-    """Return the name of the column with the level up to which a strand's robots train."""
+    """Return the name of the curve's column for a strand's present level."""
     return "_".join(("level", *strand.values()))
 
 
 def success_column(level: float) -> str:
-    """Return the name of the column with the mean action's success at a level."""
+    """Return the name of the curve's column for the mean action's success at a level."""
     return f"success_{level:g}"
 
 
 class LearningCurve:
-    """Rows of numbers by name: `COLUMNS`, strands' levels, the mean action's success by level; NaN for none.
+    """Learning curve as CSV: `COLUMNS`, strands' levels, mean action's success by level; NaN for none.
 
     Attributes:
         rows: Rows so far.
@@ -43,12 +43,12 @@ class LearningCurve:
     def __init__(
         self, path: Path, levels: Sequence[float], strands: Sequence[Mapping[str, str]] = ({},)
     ) -> None:
-        """Begin a curve, or go on with the one in a file.
+        """Begin a curve, or continue the one in a file.
 
         Args:
             path: File of the curve.
-            levels: Levels at which the mean action is tried.
-            strands: Words of each strand, see `TrainingSettings.strands`.
+            levels: Levels at which the mean action is evaluated.
+            strands: Strands of the training, see `TrainingSettings.strands`.
 
         Raises:
             FileAccessError: The file is damaged.
@@ -65,11 +65,11 @@ class LearningCurve:
             raise FileAccessError("read learning curve", path, "it is damaged") from None
 
     def last(self, name: str, otherwise: float = 0.0) -> float:
-        """Return the latest number in a column."""
+        """Return the last number in a column."""
         return next((row[name] for row in reversed(self.rows) if not math.isnan(row[name])), otherwise)
 
     def add(self, row: Mapping[str, float]) -> None:
-        """Add a row, and write the file, complete or not at all."""
+        """Add a row, and write the file atomically."""
         self.rows.append({name: float(row.get(name, math.nan)) for name in self._names})
         write_csv(self._path, self._names, ([f"{v:.8g}" for v in each.values()] for each in self.rows))
 
@@ -80,18 +80,18 @@ LEARNERS = "cpu", "cuda"
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """Settings of a training.
+    """Settings of a training run.
 
     Attributes:
         task: Name of a task.
-        steps: Control steps in total, over all robots; rounded up to whole rollouts.
-        robots: Robots that are trained side by side.
-        threads: Threads that simulate, which change nothing but the time; one a core if not given.
+        steps: Total number of control steps of all robots; rounded up to whole rollouts.
+        robots: Number of robots trained side by side.
+        threads: Number of simulation threads, without effect on results; by default one per core.
         seed: Seed of everything random.
         vehicle: Bundled name, or path of a vehicle file.
-        hardest: Difficulty at which the curriculum ends; the task's hardest level if not given.
+        hardest: Difficulty at which the curriculum ends; by default the task's hardest level.
         learner: Device on which PyTorch learns, `cpu` or `cuda`.
-        parameters: Parameters of the environment, numbers or ranges, besides those that are spread anyway.
+        parameters: Parameter values or ranges of the environment, besides the spread ones.
     """
 
     task: str
@@ -105,7 +105,7 @@ class TrainingSettings:
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check that it can be trained."""
+        """Check that the training can run."""
         task = find_task(self.task)
         for name in ("steps", "robots", "threads"):
             if (value := getattr(self, name)) is not None and value < 1:
@@ -125,7 +125,7 @@ class TrainingSettings:
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """Levels of the curriculum, the task's up to the hardest; none where the difficulty is given."""
+        """Curriculum levels, up to the hardest; empty if the difficulty is fixed by `parameters`."""
         task = find_task(self.task)
         if task.difficulty in self.parameters:
             return ()
@@ -134,7 +134,7 @@ class TrainingSettings:
 
     @property
     def strands(self) -> tuple[dict[str, str], ...]:
-        """Words that robots keep while they train, with a level of each strand's own.
+        """Groups of robots with fixed word parameters and a curriculum of their own (strands).
 
         All combinations of the words that are drawn; one strand, that keeps none, where these are more than
         two robots are for each.
@@ -145,7 +145,7 @@ class TrainingSettings:
 
     @property
     def conditions(self) -> dict[str, Any]:
-        """Parameters of the environment: start and friction spread, and all words that there are to draw."""
+        """Environment parameters: spread start and friction, and all options of word parameters."""
         words = {
             n: p.options for n, p in find_task(self.task).parameters.items() if isinstance(p, WordChoice)
         }
@@ -153,7 +153,7 @@ class TrainingSettings:
 
     @classmethod
     def read(cls, folder: Path) -> TrainingSettings:
-        """Read the settings with which a training in a folder began.
+        """Read the settings of the training in a folder.
 
         Raises:
             FileAccessError: It cannot be read.
@@ -175,16 +175,16 @@ def _are_words(given: Any) -> bool:
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """Result of a training.
+    """Result of a training run.
 
     Attributes:
         settings: Settings of the training.
         folder: Folder with checkpoint, policy, curve and TensorBoard's logs.
-        steps: Control steps so far.
-        minutes: Duration, resumptions included [min].
-        success_rate: Success rate over the last episodes, at the curriculum's difficulties, of sampled
-            actions [-]; NaN if none has ended.
-        finished: True once all steps were made; otherwise it was interrupted, and can be resumed.
+        steps: Number of control steps so far.
+        minutes: Wall time, with resumptions [min].
+        success_rate: Success rate of sampled actions over the last episodes, at the curriculum's
+            difficulties [-]; NaN if none has ended.
+        finished: True if all steps are done; otherwise it was interrupted and can be resumed.
     """
 
     settings: TrainingSettings
@@ -195,7 +195,7 @@ class TrainingResult:
     finished: bool
 
     def summary(self) -> dict[str, Any]:
-        """Return plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         return {
             "task": self.settings.task,
             "vehicle": self.settings.vehicle,
@@ -208,12 +208,12 @@ class TrainingResult:
 
     @property
     def policy(self) -> Path:
-        """File of the learnt policy."""
+        """Path of the learnt policy."""
         return self.folder / POLICY
 
     @property
     def curve(self) -> Path:
-        """File of the learning curve."""
+        """Path of the learning curve."""
         return self.folder / CURVE
 
 
@@ -225,7 +225,7 @@ def train(
     Args:
         settings: Settings of the training.
         folder: Folder for checkpoint, policy, curve and TensorBoard's logs.
-        on_progress: Called with the number of control steps so far.
+        on_progress: Function called with the number of control steps so far.
 
     Returns:
         Result of the training. Ctrl-C ends training early, with everything kept.
@@ -249,14 +249,14 @@ def resume(
     learner: str | None = None,
     on_progress: Callable[[int], object] | None = None,
 ) -> TrainingResult:
-    """Go on with the training in a folder, as it was set up.
+    """Continue the training in a folder with its settings.
 
     Args:
-        folder: Folder of `train`.
-        steps: Control steps in total, instead of as many as it was set up for.
-        threads: Threads that simulate, instead of as many as it was set up for.
-        learner: Device on which PyTorch learns, instead of the one that it was set up for.
-        on_progress: Called with the number of control steps so far.
+        folder: Folder of an earlier `train`.
+        steps: Total number of control steps, in place of the earlier setting.
+        threads: Number of simulation threads, in place of the earlier setting.
+        learner: Device on which PyTorch learns, in place of the earlier setting.
+        on_progress: Function called with the number of control steps so far.
 
     Returns:
         Result of the training.

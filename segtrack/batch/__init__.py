@@ -1,4 +1,4 @@
-"""Thousands of vehicles of one file at once, each on its own ground: arrays in, arrays out."""
+"""Thousands of vehicles of one file stepped together, each on its own ground, with arrays in and out."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Checks of what users of a batch give: a number for all vehicles, or one for each."""
+"""Checks of arguments to a batch: one value for all vehicles, or one for each."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from segtrack.errors import InvalidValueError, Phrase, whole
 from segtrack.terrain import array_of_numbers
 
 
-def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()) -> NDArray[np.float64]:
-    """Finite numbers for each of a number of vehicles (count, *shape), from ones for all or for each.
+def broadcast_numbers(
+    what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()
+) -> NDArray[np.float64]:
+    """Broadcast finite numbers to all vehicles (count, *shape); given once for all, or for each vehicle.
 
     Raises:
         InvalidValueError: Another shape, or a number that is not finite.
@@ -30,13 +32,13 @@ def numbers(what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()
     return values
 
 
-def indices(what: str, given: ArrayLike, count: int, below: int) -> NDArray[np.intp]:
-    """Whole numbers from 0 to below a limit for each of a number of vehicles (count,).
+def broadcast_indices(what: str, given: ArrayLike, count: int, below: int) -> NDArray[np.intp]:
+    """Broadcast whole numbers in [0, below) to all vehicles (count,).
 
     Raises:
         InvalidValueError: Another shape, not whole numbers, or out of range.
     """
-    values = numbers(what, given, count)
+    values = broadcast_numbers(what, given, count)
     wrong = np.flatnonzero((values != np.floor(values)) | (values < 0) | (values >= below))
     if len(wrong):
         i = int(wrong[0])
@@ -47,7 +49,7 @@ def indices(what: str, given: ArrayLike, count: int, below: int) -> NDArray[np.i
 
 
 def array_of(what: str, given: ArrayLike, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
-    """Numbers of a shape, in which None stands for any length.
+    """Convert to an array of a given shape, in which None stands for any length.
 
     Raises:
         InvalidValueError: Another shape, or not numbers.
@@ -62,7 +64,7 @@ def array_of(what: str, given: ArrayLike, shape: tuple[int | None, ...]) -> NDAr
 
 
 def points_of_each(x: ArrayLike, y: ArrayLike, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """X and y of points of each of a number of vehicles, of one shape (count, ...) [m].
+    """Convert x and y of points to arrays (count, ...) of equal shape, one row for each vehicle [m].
 
     Raises:
         InvalidValueError: Other shapes, or not numbers.
@@ -77,7 +79,7 @@ def points_of_each(x: ArrayLike, y: ArrayLike, count: int) -> tuple[NDArray[np.f
 
 
 def chosen_vehicles(given: Any, count: int) -> NDArray[np.intp]:
-    """Indices of the vehicles that a mask (N,) or indices (n,) choose; all for None.
+    """Indices of the vehicles selected by a mask (N,) or indices (n,); all for None.
 
     Raises:
         InvalidValueError: A mask of another length, or an index out of range or given twice.
@@ -102,7 +104,7 @@ def chosen_vehicles(given: Any, count: int) -> NDArray[np.intp]:
 def number_of_vehicles(
     count: int | None, terrains: int | None, terrain_index: ArrayLike | None, variant: ArrayLike | None
 ) -> int:
-    """Number of vehicles that all agree on; `terrains` is that of grounds of which each has one.
+    """Number of vehicles that all arguments agree on; `terrains` counts those given per vehicle.
 
     Raises:
         InvalidValueError: They do not agree, or there is none.
@@ -119,7 +121,7 @@ def number_of_vehicles(
 
 
 def dimensions(given: Any) -> int:
-    """Number of dimensions of what may be an array; 2 of what is ragged, which `numbers` refuses."""
+    """Number of array dimensions; 2 for ragged input, which `broadcast_numbers` refuses later."""
     try:
         return np.ndim(given)
     except ValueError:
@@ -127,7 +129,7 @@ def dimensions(given: Any) -> int:
 
 
 def number_of_threads(threads: int | None) -> int:
-    """Number of threads that is given, or of the cores that the process may use.
+    """Number of threads: the given one, or that of the cores available to the process.
 
     Raises:
         InvalidValueError: Not a whole number from 1.

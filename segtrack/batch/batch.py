@@ -1,4 +1,4 @@
-"""N vehicles of one file, each by itself on its own ground, stepped together."""
+"""Batch of N vehicles of one file, each on its own ground, stepped together."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.batch.arguments import (
     array_of,
+    broadcast_indices,
+    broadcast_numbers,
     chosen_vehicles,
     dimensions,
-    indices,
     number_of_threads,
     number_of_vehicles,
-    numbers,
     points_of_each,
 )
 from segtrack.batch.bodies import check_bodies, weigh_bodies
@@ -53,18 +53,18 @@ _TOGETHER = 64
 
 
 class Batch:
-    """N vehicles of one file in segtrack's own engine, each on its own ground; they never meet.
+    """N vehicles of one file in segtrack's native engine, each on its own ground; they never meet.
 
-    What one vehicle does is equal to the bit whatever the others do, however many there are, and whatever the
+    A vehicle's motion is equal to the bit whatever the others do, however many there are, and whatever the
     number of threads. One that diverges, or is near more of its ground than can be listed, stops, which
     `status` says, and the others go on.
 
     Attributes:
-        vehicle: Description of the vehicles, or of their first variant.
+        vehicle: Description of the vehicles, or of the first variant.
         track_model: Track model of the belts.
         track_names: Full names of the T tracks, in the order of arrays (N, T).
         flipper_names: Names of the flippers, in the order of arrays (N, F).
-        joint_names: Names of the joints of the body's URDF that move, likewise.
+        joint_names: Names of the moving joints of the body's URDF, in the order of arrays (N, J).
     """
 
     __slots__ = (
@@ -103,22 +103,22 @@ class Batch:
         threads: int | None = None,
         device: str = "cpu",
     ) -> None:
-        """Build vehicles, upright just above their ground at the world's origin, joints where they start.
+        """Place N vehicles upright just above their ground at the world's origin, joints at their start.
 
         Args:
-            vehicle: Bundled name, path of a vehicle file, a description, or descriptions of variants that
-                share their flippers, joints and tracks.
-            count: Number of vehicles; if not given, that of terrains, of their indices or of variants.
-            terrain: Ground of all vehicles, one for each of them, or with `terrain_index` a library to
-                choose from; flat ground if not given.
-            terrain_index: Index in `terrain` of each vehicle's ground (N,).
-            variant: Index in `vehicle` of each vehicle's variant (N,).
+            vehicle: Bundled name, path of a vehicle file, description, or descriptions of variants with
+                equal flippers, joints and tracks.
+            count: Number of vehicles; by default the number of terrains, of their indices or of variants.
+            terrain: Terrain of all vehicles, one for each of them, or with `terrain_index` a library to
+                choose from; flat ground by default.
+            terrain_index: Index of each vehicle's terrain in `terrain` (N,).
+            variant: Index of each vehicle's variant in `vehicle` (N,).
             track_model: `compliant` or `surface`.
             preset: `exact` (1 ms, the default) or `fast` (4 ms).
-            time_step: Instead of the preset's [s].
-            gravity: Downwards, at least 0 [m/s^2].
-            threads: Number of threads that take steps on cores; as many as these if not given.
-            device: `cpu`, or `cuda`: a GPU, which needs the extra `gpu`.
+            time_step: Duration of a step, in place of the preset's [s].
+            gravity: Downward acceleration, at least 0 [m/s^2].
+            threads: Number of threads that step vehicles on the CPU; by default the number of cores.
+            device: `cpu`, or `cuda` for a GPU, which needs the extra `gpu`.
 
         Raises:
             UnknownNameError: No such vehicle, track model, preset or device.
@@ -144,7 +144,11 @@ class Batch:
         grounds = GroundLibrary(given, [belt for kind in kinds for belt in kind.belts], size)
         if len(kinds) > 1 and variant is None:
             raise InvalidValueError("variant", f"an index a vehicle of {len(kinds)} variants", None)
-        chosen = np.zeros(size, np.intp) if variant is None else indices("variant", variant, size, len(kinds))
+        chosen = (
+            np.zeros(size, np.intp)
+            if variant is None
+            else broadcast_indices("variant", variant, size, len(kinds))
+        )
         self._threads = Threads(min(number_of_threads(threads), size) if device == "cpu" else 1)
         self._grounds, self._fleet = grounds, fleet(kinds, chosen, grounds.packed)
         self._name_parts(self._fleet)
@@ -154,7 +158,7 @@ class Batch:
         self.reset(terrain_index=index)
 
     def _name_parts(self, fleet: Fleet) -> None:
-        """Name the parts of the vehicles, and lay out what commands to them need."""
+        """Set the names of tracks, flippers and joints, and the helpers for their commands."""
         self._is_open = True
         self.vehicle: VehicleDescription = fleet.kinds[0].description
         self._clipper = CommandClipper(self.vehicle.name)
@@ -174,44 +178,44 @@ class Batch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
+        """Close the batch."""
         self.close()
 
     def close(self) -> None:
-        """End the threads; may be called again. What the vehicles did last can still be read."""
+        """End the threads; may be called again. Readings of the last state stay possible."""
         self._is_open = False
         self._threads.close()
 
     @property
     def time_step(self) -> float:
-        """Step of the simulation [s]."""
+        """Duration of a step [s]."""
         return self._time_step
 
     @property
     def preset(self) -> str:
-        """Name of the time step."""
+        """Name of the preset that sets the time step."""
         return self._preset
 
     @property
     def time(self) -> NDArray[np.float64]:
-        """Simulated time since the last reset of each vehicle (N,) [s]."""
+        """Simulated time of each vehicle since its last reset (N,) [s]."""
         return np.asarray(self._fleet.steps * self.time_step)
 
     @property
     def terrains(self) -> tuple[Terrain, ...]:
-        """Grounds, by their index: those given, then one of each vehicle's own."""
+        """Terrains by index: the library, then each vehicle's own."""
         return tuple(self._grounds.terrains)
 
     @property
     def state(self) -> BatchState:
-        """Poses and velocities of the bodies, now; of a vehicle that diverged they may not be finite."""
+        """Present poses and velocities of the bodies; those of a diverged vehicle may not be finite."""
         return self.read_state()
 
     def read_state(self, vehicles: ArrayLike | None = None) -> BatchState:
-        """Return poses and velocities of some bodies, a row for each.
+        """Return poses and velocities of the selected vehicles' bodies, a row for each.
 
         Args:
-            vehicles: Mask (N,) or indices (n,) of those that are read; all if not given.
+            vehicles: Mask (N,) or indices (n,) of the vehicles to read; all if not given.
 
         Raises:
             InvalidValueError: No such vehicle.
@@ -220,14 +224,14 @@ class Batch:
 
     @property
     def tracks(self) -> BatchTracks:
-        """States of the belts, now."""
+        """Present states of the belts."""
         return BatchTracks.of(self._fleet)
 
     def read_actuators(self, vehicles: ArrayLike | None = None) -> ActuatorState:
-        """Return the state of belts (n, T), flippers (n, F) and joints (n, J) in one reading.
+        """Return the states of belts (n, T), flippers (n, F) and joints (n, J) in one reading.
 
         Args:
-            vehicles: Mask (N,) or indices (n,) of those that are read; all if not given.
+            vehicles: Mask (N,) or indices (n,) of the vehicles to read; all if not given.
 
         Raises:
             InvalidValueError: No such vehicle.
@@ -236,19 +240,19 @@ class Batch:
 
     @property
     def flippers(self) -> JointStates:
-        """States of the flippers, now."""
+        """Present states of the flippers."""
         return JointStates.of(self._fleet.state, slice(0, len(self.flipper_names)))
 
     @property
     def joints(self) -> JointStates:
-        """States of the joints of the body's URDF that move, now."""
+        """Present states of the moving joints of the body's URDF."""
         return JointStates.of(self._fleet.state, slice(len(self.flipper_names), None))
 
     def read_contacts(self, vehicles: ArrayLike | None = None) -> BatchContacts:
-        """Return contacts with the ground where vehicles are now; nothing is changed.
+        """Find the present contacts with the ground; the state does not change.
 
         Args:
-            vehicles: Mask (N,) or indices (n,) of those that are read; all if not given.
+            vehicles: Mask (N,) or indices (n,) of the vehicles to read; all if not given.
 
         Raises:
             InvalidValueError: No such vehicle.
@@ -256,7 +260,7 @@ class Batch:
         return BatchContacts.of(self._fleet, self._chosen(vehicles), self.time_step)
 
     def run(self, seconds: float) -> None:
-        """Advance all vehicles that run, by the number of whole steps nearest to a duration [s].
+        """Advance all running vehicles by the number of whole steps nearest to a duration [s].
 
         Raises:
             InvalidValueError: Negative, not finite, or no step: 0 or more than half a time step.
@@ -265,7 +269,7 @@ class Batch:
         self.advance(whole_steps(seconds, self.time_step))
 
     def advance(self, steps: int) -> None:
-        """Advance all vehicles that run, by a number of time steps; all take the same, also at Ctrl-C.
+        """Advance all running vehicles by a number of time steps; all take equally many, even after Ctrl-C.
 
         Raises:
             InvalidValueError: Not a whole number, or a negative one.
@@ -291,20 +295,20 @@ class Batch:
         terrain_index: ArrayLike | None = None,
         variant: ArrayLike | None = None,
     ) -> None:
-        """Put vehicles upright just above their ground, at rest, commanded nothing; their time begins anew.
+        """Place vehicles upright just above their ground, at rest and without commands, at time 0.
 
         Friction, strength of drives and masses stay as they are, unless the variant changes.
 
         Args:
-            vehicles: Mask (N,) or indices (n,) of those that are reset; all if not given.
+            vehicles: Mask (N,) or indices (n,) of the vehicles to reset; all if not given.
             x: World x of the body frames () or (n,) [m].
-            y: World y, likewise [m].
-            yaw: Heading about the world's z axis, likewise [rad].
-            flippers: Angles by name, likewise, clipped to their limits [rad]; 0 if not given.
-            terrain: Grounds of their own, one for each (n,), instead of any that they had.
-            terrain_index: Index of the ground among those of the construction, () or (n,); the present one
+            y: World y of the body frames () or (n,) [m].
+            yaw: Heading about the world's z axis () or (n,) [rad].
+            flippers: Flipper angles by name () or (n,) [rad], clipped to their limits; 0 if not given.
+            terrain: New terrain of its own for each vehicle (n,), in place of any earlier one.
+            terrain_index: Index of the terrain in the library, () or (n,); the present one
                 if neither is given.
-            variant: Index of the variant, likewise; the present one if not given.
+            variant: Index of the variant, () or (n,); the present one if not given.
 
         Raises:
             UnknownNameError: There is no such flipper.
@@ -320,9 +324,9 @@ class Batch:
         if terrain is not None and terrain_index is not None:
             raise InvalidValueError("terrain_index", "left out where terrain is given", terrain_index)
         if terrain_index is not None:
-            grounds = indices("terrain_index", terrain_index, count, self._grounds.size)
+            grounds = broadcast_indices("terrain_index", terrain_index, count, self._grounds.size)
         if variant is not None:
-            kinds = indices("variant", variant, count, len(fleet.kinds))
+            kinds = broadcast_indices("variant", variant, count, len(fleet.kinds))
         positions = start_positions(fleet.kinds, kinds, flippers or {}, self._clipper)
         grounds = grounds if terrain is None else self._grounds.lay(chosen, terrain)
         heights = clearing_heights(self._outlines, self._grounds, kinds, grounds, places, positions)
@@ -332,12 +336,12 @@ class Batch:
         fleet.terrain_of[chosen] = grounds
         changed = fleet.kind_of[chosen] != kinds
         if changed.any():
-            fleet.take_kinds(chosen[changed], kinds[changed])
+            fleet.assign_kinds(chosen[changed], kinds[changed])
         headings = np.array([heading_quaternion(yaw) for yaw in places[:, 2].tolist()]).reshape(-1, 4)
         fleet.place(chosen, np.column_stack([places[:, :2], heights]), headings, positions)
 
     def save(self) -> SavedBatch:
-        """Return everything that changes, commands, properties and own grounds of the vehicles included.
+        """Return a snapshot of all that changes, including commands, properties and vehicles' own terrains.
 
         Raises:
             DisconnectedError: The batch is closed.
@@ -346,7 +350,7 @@ class Batch:
         return SavedBatch(self._fleet.save(), self._grounds.own(np.arange(len(self))), self._made_of)
 
     def restore(self, snapshot: SavedBatch) -> None:
-        """Go back to a snapshot of this batch, or of one that was built alike, to the bit.
+        """Restore a snapshot of this batch or of one built alike, bit for bit.
 
         Raises:
             InvalidValueError: No snapshot, or one of other vehicles or grounds.
@@ -358,7 +362,7 @@ class Batch:
         self._grounds.lay(np.arange(len(self)), snapshot.own_terrains)
 
     def _must_be_open(self, what: str) -> None:
-        """Refuse an action, in words, in a batch that is closed.
+        """Refuse an action (`what`, in words) on a closed batch.
 
         Raises:
             DisconnectedError: It is.
@@ -372,7 +376,7 @@ class Batch:
 
     @property
     def device_arrays(self) -> VehicleState:
-        """State and commands where steps change them: NumPy's arrays on cores, on a GPU arrays of its own.
+        """State and commands in the memory that steps change: NumPy arrays on cores, or a GPU's own.
 
         These have `__cuda_array_interface__`, by which torch, CuPy and others share them without a copy. They
         stay the batch's own. What is written there holds from the next step on, whatever else is read, set or
@@ -382,12 +386,12 @@ class Batch:
 
     @property
     def terrain_index(self) -> NDArray[np.intp]:
-        """Index of the ground that each vehicle is on (N,)."""
+        """Index of each vehicle's terrain (N,)."""
         return self._fleet.terrain_of.copy()
 
     @property
     def variant(self) -> NDArray[np.intp]:
-        """Index of the variant that each vehicle is of (N,)."""
+        """Index of each vehicle's variant (N,)."""
         return self._fleet.kind_of.copy()
 
     @property
@@ -397,12 +401,12 @@ class Batch:
 
     @property
     def status(self) -> list[str]:
-        """`running`, `crowded` or `diverged`, for each vehicle; those that stopped wait for a reset."""
+        """Status of each vehicle: `running`, `crowded` or `diverged`; stopped vehicles wait for a reset."""
         return [STATUSES[status] for status in self._fleet.status.tolist()]
 
     @property
     def reasons(self) -> list[str]:
-        """Reasons why vehicles stopped: which part diverged, where, likely why; empty for those that run."""
+        """Reason why each vehicle stopped: diverged part, place, likely cause; empty while it runs."""
         fleet, joints = self._fleet, (*self.flipper_names, *self.joint_names)
 
         def reason(i: int, status: str) -> str:
@@ -415,13 +419,13 @@ class Batch:
         return [reason(i, status) for i, status in enumerate(self.status)]
 
     def set_belt_speed(self, left: ArrayLike, right: ArrayLike) -> None:
-        """Command the belts of each side, flippers' included; a belt in the middle gets the mean.
+        """Command belt speeds of each side, flippers included; a belt in the middle gets the mean.
 
         Faster commands than a drive's top speed are clipped to it.
 
         Args:
-            left: Speeds () or (N,) [m/s].
-            right: Likewise.
+            left: Belt speeds () or (N,) [m/s].
+            right: Belt speeds () or (N,) [m/s].
 
         Raises:
             InvalidValueError: Another shape, or a command that is not finite.
@@ -429,14 +433,14 @@ class Batch:
         self.set_track_speeds(self._by_side("belt speed [m/s]", left, right))
 
     def set_track_speeds(self, speeds: ArrayLike) -> None:
-        """Command each belt (T,) or (N, T) [m/s]; clipped to the drives' top speeds.
+        """Command each belt's speed (T,) or (N, T) [m/s]; clipped to the drives' top speeds.
 
         Raises:
             InvalidValueError: Another shape, or a command that is not finite.
         """
         self._must_be_open("command the batch")
         top = self._fleet.limits.belt_speeds
-        given = numbers("belt speeds [m/s]", speeds, len(self), (len(self.track_names),))
+        given = broadcast_numbers("belt speeds [m/s]", speeds, len(self), (len(self.track_names),))
         self._fleet.write(
             slice(None), commands=self._clipper.clip_all("belt speeds [m/s]", given, -top, top), pedals=0.0
         )
@@ -444,13 +448,13 @@ class Batch:
     def set_throttle(
         self, left: ArrayLike, right: ArrayLike, *, left_brake: ArrayLike = 0.0, right_brake: ArrayLike = 0.0
     ) -> None:
-        """Let throttles and brakes of each side rule the belts, until speeds are commanded.
+        """Command throttles and brakes of each side, which hold until speeds are commanded.
 
         Args:
-            left: Throttles () or (N,), clipped to [-1, 1]; see `Robot.set_throttle`.
-            right: Likewise.
-            left_brake: Brakes () or (N,), in [0, 1], clipped to 1.
-            right_brake: Likewise.
+            left: Throttles () or (N,), clipped to [-1, 1] [-]; see `Robot.set_throttle`.
+            right: Throttles () or (N,), clipped to [-1, 1] [-].
+            left_brake: Brakes () or (N,), at least 0, clipped to 1 [-].
+            right_brake: Brakes () or (N,), at least 0, clipped to 1 [-].
 
         Raises:
             InvalidValueError: Another shape, a number that is not finite, or a negative brake.
@@ -471,22 +475,22 @@ class Batch:
         self._fleet.write(slice(None), pedals=pedals)
 
     def drive(self, linear: ArrayLike, angular: ArrayLike) -> None:
-        """Command twists by belt speeds, see `Robot.drive`.
+        """Command twists of the bodies by belt speeds, see `Robot.drive`.
 
         Args:
-            linear: Forward () or (N,) [m/s].
-            angular: About the bodies' z axes, left positive () or (N,) [rad/s].
+            linear: Forward speeds () or (N,) [m/s].
+            angular: Yaw rates about the bodies' z axes, left positive () or (N,) [rad/s].
 
         Raises:
             InvalidValueError: Another shape, or a command that is not finite.
         """
-        turning = numbers("angular speed [rad/s]", angular, len(self))
-        forward = numbers("linear speed [m/s]", linear, len(self))
+        turning = broadcast_numbers("angular speed [rad/s]", angular, len(self))
+        forward = broadcast_numbers("linear speed [m/s]", linear, len(self))
         offsets: Any = TrackOffsets(*self._offsets[self._fleet.kind_of].T)
         self.set_belt_speed(*offsets.belt_speeds(forward, turning / self._efficiencies(turning != 0)))
 
     def _efficiencies(self, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Steering efficiencies (N,) [-]; 1 of those that are not chosen."""
+        """Steering efficiencies of the chosen vehicles (N,) [-]; 1 for the others."""
         found, names = np.ones(len(self)), self.flipper_names
         angles = self._fleet.state.joint_angles[:, : len(names)]
         for i in np.flatnonzero(chosen).tolist():
@@ -495,7 +499,7 @@ class Batch:
         return found
 
     def set_flippers(self, **angles: ArrayLike) -> None:
-        """Move flippers to angles () or (N,) [rad], by name; tips raised positive, clipped to their limits.
+        """Command flipper angles () or (N,) [rad] by name; positive raises tips, clipped to limits.
 
         Raises:
             UnknownNameError: There is no such flipper.
@@ -505,7 +509,7 @@ class Batch:
         self._command(0.0, named)
 
     def set_flipper_speeds(self, **speeds: ArrayLike) -> None:
-        """Turn flippers at speeds () or (N,) [rad/s], by name; raising positive, clipped to their fastest.
+        """Command flipper speeds () or (N,) [rad/s] by name; positive raises tips, clipped to limits.
 
         Raises:
             UnknownNameError: There is no such flipper.
@@ -515,7 +519,7 @@ class Batch:
         self._command(1.0, named)
 
     def set_joints(self, **positions: ArrayLike) -> None:
-        """Let servos move joints of the body's URDF to positions () or (N,) [rad or m], by name.
+        """Command positions of the URDF's joints () or (N,) [rad or m] by name, for their servos.
 
         Positions are clipped to the joints' limits.
 
@@ -528,7 +532,7 @@ class Batch:
         self._command(0.0, named)
 
     def set_joint_speeds(self, **speeds: ArrayLike) -> None:
-        """Let servos move joints of the body's URDF at speeds () or (N,) [rad/s or m/s], by name.
+        """Command speeds of the URDF's joints () or (N,) [rad/s or m/s] by name, for their servos.
 
         Raises:
             UnknownNameError: There is no such joint.
@@ -538,25 +542,28 @@ class Batch:
         self._command(1.0, named)
 
     def apply_force(self, force: ArrayLike, point: ArrayLike) -> None:
-        """Apply a force to each body in each step from now on, until it is set again or the vehicle reset.
+        """Apply a constant force to each body in every step, until it is set again or the vehicle is reset.
 
         Args:
-            force: Forces in the world (3,) or (N, 3) [N]; zero ends it.
-            point: Points of action, fixed in the world, likewise [m].
+            force: Forces in the world (3,) or (N, 3) [N]; zero ends them.
+            point: Points of action, fixed in the world (3,) or (N, 3) [m].
 
         Raises:
             InvalidValueError: Another shape, or a number that is not finite.
         """
         self._must_be_open("push the batch")
-        pushed = numbers("force [N]", force, len(self), (3,)), numbers("point [m]", point, len(self), (3,))
+        pushed = (
+            broadcast_numbers("force [N]", force, len(self), (3,)),
+            broadcast_numbers("point [m]", point, len(self), (3,)),
+        )
         self._fleet.write(slice(None), push=np.stack(pushed, axis=1))
 
     def set_friction(self, friction: ArrayLike, vehicles: ArrayLike | None = None) -> None:
-        """Set the friction of tracks, instead of their description's.
+        """Set the friction of tracks, in place of the vehicle file's.
 
         Args:
-            friction: For all tracks of a vehicle: () or (n,); or for each: (n, T) [-].
-            vehicles: Mask (N,) or indices (n,) of those that are changed; all if not given.
+            friction: Coefficients () or (n,) for all tracks of a vehicle, or (n, T) for each [-].
+            vehicles: Mask (N,) or indices (n,) of the vehicles to change; all if not given.
 
         Raises:
             InvalidValueError: Another shape, negative or not finite.
@@ -566,11 +573,11 @@ class Batch:
         self._fleet.write(chosen, frictions=self._each_track("friction", friction, chosen, 0.0))
 
     def scale_drives(self, factor: ArrayLike, vehicles: ArrayLike | None = None) -> None:
-        """Make drives so many times as strong as their description says.
+        """Scale the forces of drives relative to the vehicle file's.
 
         Args:
-            factor: For all tracks of a vehicle: () or (n,); or for each: (n, T) [-].
-            vehicles: Mask (N,) or indices (n,) of those that are changed; all if not given.
+            factor: Factors () or (n,) for all tracks of a vehicle, or (n, T) for each [-].
+            vehicles: Mask (N,) or indices (n,) of the vehicles to change; all if not given.
 
         Raises:
             InvalidValueError: Another shape, not positive or not finite.
@@ -588,16 +595,16 @@ class Batch:
         center_of_mass: ArrayLike | None = None,
         inertia: ArrayLike | None = None,
     ) -> None:
-        """Let bodies weigh and balance otherwise; what is not given is as in the vehicle file.
+        """Set mass properties of bodies; those not given return to the vehicle file's.
 
         Contacts keep the stiffness that follows from the file.
 
         Args:
-            vehicles: Mask (N,) or indices (n,) of those that are changed; all if not given.
+            vehicles: Mask (N,) or indices (n,) of the vehicles to change; all if not given.
             mass: Masses of the bodies without belts and flippers () or (n,) [kg].
             center_of_mass: Centres of mass without belts and flippers, in the body frames (3,) or (n, 3) [m].
-            inertia: About these centres, in the body frames' axes (3, 3) or (n, 3, 3) [kg m^2]; if not
-                given, in proportion to the mass.
+            inertia: Inertia about these centres, in the body frames' axes (3, 3) or (n, 3, 3) [kg m^2]; by
+                default in proportion to the mass.
 
         Raises:
             InvalidValueError: Another shape, a number that is not finite, a mass that does not outweigh what
@@ -606,11 +613,11 @@ class Batch:
         self._must_be_open("change the batch")
         chosen = self._chosen(vehicles)
         count = len(chosen)
-        masses = None if mass is None else numbers("mass [kg]", mass, count)
+        masses = None if mass is None else broadcast_numbers("mass [kg]", mass, count)
         centers = None
         if center_of_mass is not None:
-            centers = numbers("center_of_mass [m]", center_of_mass, count, (3,))
-        tensors = None if inertia is None else numbers("inertia [kg m^2]", inertia, count, (3, 3))
+            centers = broadcast_numbers("center_of_mass [m]", center_of_mass, count, (3,))
+        tensors = None if inertia is None else broadcast_numbers("inertia [kg m^2]", inertia, count, (3, 3))
         check_bodies(self._fleet, chosen, masses, tensors)
         weigh_bodies(self._fleet, chosen, masses, centers, tensors)
 
@@ -620,11 +627,12 @@ class Batch:
     def _each_track(
         self, what: str, given: ArrayLike, chosen: NDArray[np.intp], lowest: float
     ) -> NDArray[np.float64]:
+        """Check a factor of the chosen vehicles' tracks and broadcast it to (n, T)."""
         tracks = len(self.track_names)
         if dimensions(given) < 2:
-            values = numbers(what, given, len(chosen))[:, None].repeat(tracks, axis=1)
+            values = broadcast_numbers(what, given, len(chosen))[:, None].repeat(tracks, axis=1)
         else:
-            values = numbers(what, given, len(chosen), (tracks,))
+            values = broadcast_numbers(what, given, len(chosen), (tracks,))
         if (values < lowest).any():
             i = int(np.argmin(values.min(axis=1)))
             expected = "at least 0" if lowest == 0.0 else "greater than 0"
@@ -632,14 +640,17 @@ class Batch:
         return values
 
     def _by_side(self, what: str, left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
-        """Values of the tracks (N, T) from those of the sides."""
-        sides = [numbers(f"{side} {what}", v, len(self)) for side, v in (("left", left), ("right", right))]
+        """Values of the tracks (N, T) from the sides' values."""
+        sides = [
+            broadcast_numbers(f"{side} {what}", v, len(self))
+            for side, v in (("left", left), ("right", right))
+        ]
         return np.stack([sides[0], (sides[0] + sides[1]) / 2, sides[1]], axis=1)[:, self._sides]
 
     def _by_name(
         self, kind: str, names: tuple[str, ...], what: str, given: dict[str, ArrayLike]
     ) -> list[tuple[str, int, NDArray[np.float64]]]:
-        """Quantity, index among joints and values (N,) of each that is named, all of them checked."""
+        """Check joint commands given by name; returns quantity, index and values (N,) of each joint."""
         for name in given:
             if name not in names:
                 raise UnknownNameError(f"{kind} of {self.vehicle.name}", name, names)
@@ -647,10 +658,13 @@ class Batch:
                 check_commanded(self.vehicle.joint_tree.joints[names.index(name)])
         first = 0 if kind == "flipper" else len(self.flipper_names)
         words = {name: what.format(name) for name in given}
-        return [(words[n], first + names.index(n), numbers(words[n], v, len(self))) for n, v in given.items()]
+        return [
+            (words[n], first + names.index(n), broadcast_numbers(words[n], v, len(self)))
+            for n, v in given.items()
+        ]
 
     def _command(self, as_speed: float, values: list[tuple[str, int, NDArray[np.float64]]]) -> None:
-        """Command joints by their number: positions, or speeds, within their limits."""
+        """Write joint commands, clipped to limits: positions, or speeds if `as_speed` is 1."""
         self._must_be_open("command the batch")
         limits = self._fleet.limits
         with self._fleet.changing():
@@ -661,12 +675,12 @@ class Batch:
                 self._fleet.write((slice(None), joint), joint_commands=np.c_[0.0 * within + as_speed, within])
 
     def height(self, x: ArrayLike, y: ArrayLike, vehicles: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Heights of each vehicle's ground under points of its own; -inf where there is none.
+        """Terrain heights of each vehicle at points of its own [m]; -inf where there is no ground.
 
         Args:
-            x: World x (n, ...) [m].
-            y: World y, of the same shape [m].
-            vehicles: Mask (N,) or indices (n,) of those that are asked; all if not given.
+            x: World x of the points (n, ...) [m].
+            y: World y of the points (n, ...) [m].
+            vehicles: Mask (N,) or indices (n,) of the vehicles; all if not given.
 
         Raises:
             InvalidValueError: Other shapes, or no such vehicle.
@@ -681,15 +695,15 @@ class Batch:
         cells: ArrayLike,
         vehicles: ArrayLike | None = None,
     ) -> NDArray[np.float64]:
-        """Mean heights of each vehicle's ground in the cells of a grid, as a height scan has them.
+        """Mean terrain heights of each vehicle in the cells of a grid [m], as in a height scan.
 
         On a GPU they are sampled there, and the means alone come down.
 
         Args:
             places: World x and y of the grids' origins (n, 2) [m].
             headings: Angles from the world's to the grids' x axes, about z (n,) [rad].
-            cells: Points of each cell in the grid's frame, the same for all (c, m, 2) [m].
-            vehicles: Mask (N,) or indices (n,) of those that are asked; all if not given.
+            cells: Sample points of each cell in the grid's frame, for all vehicles (c, m, 2) [m].
+            vehicles: Mask (N,) or indices (n,) of the vehicles; all if not given.
 
         Returns:
             Heights in the world (n, c) [m]; -inf where a cell has a point beside the ground, nan where a

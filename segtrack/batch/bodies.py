@@ -1,4 +1,4 @@
-"""Bodies of a batch that weigh or balance otherwise than their file says."""
+"""Changes of the bodies' mass properties in a batch."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def weigh_bodies(
     center: NDArray[np.float64] | None,
     inertia: NDArray[np.float64] | None,
 ) -> None:
-    """Give bodies of a fleet other mass properties, see `BeltKind.weigh_body`.
+    """Set mass properties of bodies in a fleet, see `BeltKind.weigh_body`.
 
     Args:
-        fleet: The vehicles.
-        chosen: Indices of those that are changed (n,).
+        fleet: Fleet of vehicles.
+        chosen: Indices of the vehicles to change (n,).
         mass: Masses without belts (n,) [kg].
         center: Centres of mass without belts, in the body frames (n, 3) [m].
-        inertia: About these centres, without belts (n, 3, 3) [kg m^2].
+        inertia: Inertia about these centres, without belts (n, 3, 3) [kg m^2].
     """
     given = [[None] * len(chosen) if each is None else each for each in (mass, center, inertia)]
     with fleet.changing():
@@ -38,7 +38,7 @@ def check_bodies(
     mass: NDArray[np.float64] | None,
     inertia: NDArray[np.float64] | None,
 ) -> None:
-    """Refuse what no body has; arguments as in `weigh_bodies`.
+    """Refuse physically impossible mass properties; arguments as in `weigh_bodies`.
 
     Raises:
         InvalidValueError: A mass that does not outweigh what the drives of the body's tracks reflect, or an

@@ -1,4 +1,4 @@
-"""Devices on which vehicles of a batch take their steps: cores, or a GPU."""
+"""Devices on which a batch is stepped: CPU or GPU."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ DEVICES = ("cpu", "cuda")
 
 
 def fleet_class(device: str) -> type[Fleet]:
-    """Return the class of fleets on a device.
+    """Return the class of fleets for a device.
 
     Raises:
         UnknownNameError: There is no such device.
-        MissingPackageError: What it needs is not installed.
+        MissingPackageError: A package for the device is not installed.
         NotReadyError: This machine has no such device.
     """
     if device not in DEVICES:

@@ -1,4 +1,4 @@
-"""N vehicles with belts that are one travel each, side by side in arrays; threads take them through steps."""
+"""Arrays of N vehicles whose belts have one travel each, and their steps, in threads."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from segtrack.batch.fleet_arrays import (
     OwnProperties,
     SavedFleet,
     check_alike,
-    one_memory,
-    spans_of,
+    memory_of_vehicle,
+    runs_of_one_kind,
 )
 from segtrack.batch.interrupts import interrupts_deferred
 from segtrack.batch.threads import Threads
@@ -60,29 +60,29 @@ _BLOCKS = 8
 
 
 class Fleet:
-    """N vehicles of variants of one kind, which differ in grousers, hull, masses, drives or servos.
+    """Arrays of N vehicles of variants that may differ in grousers, hull, masses, drives or servos.
 
     Attributes:
-        kinds: The variants.
-        kind_of: Variant of each vehicle (N,).
-        terrain_of: Ground that each is on, an index of `grounds` (N,).
-        grounds: Packed `Ground` of each index.
-        status: `RUNNING`, or why a vehicle stopped (N,).
-        steps: Number of steps that each has taken (N,).
+        kinds: Variants, as the engine's constants.
+        kind_of: Index of each vehicle's variant in `kinds` (N,).
+        terrain_of: Index of each vehicle's ground in `grounds` (N,).
+        grounds: Packed `Ground`s, by index.
+        status: `RUNNING`, or the reason why a vehicle stopped (N,).
+        steps: Number of steps that each vehicle has taken (N,).
         state: States of the vehicles.
-        own: Properties that each vehicle has by itself.
+        own: Properties that may differ between vehicles of one variant.
     """
 
     def __init__(
         self, kinds: Sequence[BeltKind], kind_of: NDArray[np.intp], grounds: Packed, room: Room | None = None
     ) -> None:
-        """Allocate what changes, all vehicles at the origin on the first ground.
+        """Allocate the state, with all vehicles at the origin on the first ground.
 
         Args:
-            kinds: The variants.
-            kind_of: Variant of each vehicle (N,).
-            grounds: Packed `Ground` of each index.
-            room: Room for what is near a vehicle, at first.
+            kinds: Variants, as the engine's constants.
+            kind_of: Index of each vehicle's variant (N,).
+            grounds: Packed `Ground`s, by index.
+            room: Initial numbers of contact candidates to allocate for each vehicle.
 
         Raises:
             InvalidValueError: The variants have other links, joints or tracks.
@@ -98,7 +98,7 @@ class Fleet:
         self._friction_by_kind = np.array(friction)
         self.own = OwnProperties(*(values[self.kind_of] for values in self._own_by_kind))
         self.limits = CommandLimits(*(values[self.kind_of] for values in self._limits_by_kind))
-        self.take_kinds(np.arange(count), self.kind_of)
+        self.assign_kinds(np.arange(count), self.kind_of)
         self._sections = max(len(each.kinds) for each in belts)
         self._segments = max(len(each.segments) for each in belts)
         self._points = max(each.points.shape[1] for each in belts)
@@ -108,19 +108,19 @@ class Fleet:
         self._done, self._outcomes = np.zeros(count, dtype=np.intp), np.zeros((count, 5), dtype=np.intp)
         self._packed: list[list[Packed]] = []
         self._probe: Fleet | None = None
-        self._take_room(room or Room(math.ceil(NEAR * self._sections), *FIRST_ROOM))
+        self._allocate_contacts(room or Room(math.ceil(NEAR * self._sections), *FIRST_ROOM))
 
     @property
     def device_arrays(self) -> VehicleState:
-        """State of the vehicles where kernels change it."""
+        """State of the vehicles in the memory that kernels change."""
         return self.state
 
     def changing(self) -> AbstractContextManager[None]:
-        """Return a context in which arrays may be changed; a GPU has what was at its end."""
+        """Return a context in which arrays may be changed; at its end a GPU has the changes."""
         return nullcontext()
 
     def write(self, where: Any, **values: Any) -> None:
-        """Write values to arrays of the state, by name, at an index of their rows."""
+        """Write values to arrays of the state, by name, at an index of their rows (`where`)."""
         with self.changing():
             for name, given in values.items():
                 getattr(self.state, name)[where] = given
@@ -130,31 +130,32 @@ class Fleet:
         return len(self.kind_of)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything but what is packed, which has addresses of this process."""
+        """Return everything except packed arguments, which hold memory addresses of this process."""
         return vars(self) | {"_packed": [], "_probe": None}
 
-    def _take_room(self, room: Room) -> None:
-        """Allocate candidates and memory for so much near each vehicle; nothing is remembered."""
+    def _allocate_contacts(self, room: Room) -> None:
+        """Allocate contact candidates and contact memory of a size for each vehicle, and clear the memory."""
         self._room, count, tracks = room, len(self), len(self.kinds[0].belts)
         self._candidates: Candidates = allocate_candidates(count, room, self._hulls, tracks, self._segments)
         self._memory = allocate_belt_memory(self._sections, self._points, room.sections, (count,))
         self.state.slack[:] = 0.0
         self._packed.clear()
 
-    def _make_room(self, wanted: Room) -> None:
-        """Grow to hold what is near, and some more."""
+    def _enlarge_contacts(self, wanted: Room) -> None:
+        """Enlarge the contact candidates, with some reserve, and keep the contact memory."""
         before = self._memory
         grown = self._room.grown(wanted, self._sections)
-        self._take_room(Room(*map(min, grown, LARGEST_ROOM)))
+        self._allocate_contacts(Room(*map(min, grown, LARGEST_ROOM)))
         copy_memory(self._memory, before)
 
-    def packed(self, thread: int) -> list[Packed]:
-        """Vehicles packed for a thread, with work arrays of its own, as each kind."""
+    def kernel_arguments(self, thread: int) -> list[Packed]:
+        """Kernel arguments for one thread, by kind: shared arrays of the vehicles, work arrays of its own."""
         while len(self._packed) <= thread:
             self._packed.append([Packed.of(self._vehicles(kind)) for kind in self.kinds])
         return self._packed[thread]
 
     def _vehicles(self, kind: BeltKind) -> Vehicles:
+        """Arrays of all vehicles with a kind's constants, and new work arrays."""
         return Vehicles(
             self.own.within(kind.arrays),
             self.terrain_of,
@@ -174,24 +175,24 @@ class Fleet:
         count: int,
         threads: Threads | None = None,
     ) -> None:
-        """Take all vehicles that run through steps; those that fail stop, and get a status.
+        """Advance all running vehicles; a vehicle that fails stops and gets a status.
 
         Args:
             gravity: Gravity in the world [m/s^2].
             step: Duration of a step [s].
             count: Number of steps.
-            threads: Threads that take the steps; the caller's alone if not given.
+            threads: Threads that take the steps; the caller's own if not given.
         """
         self._done[:] = np.where(self.status == RUNNING, 0, count)
         with interrupts_deferred():
             while (self._done < count).any():
                 self._outcomes[:, 0] = DONE
                 self._take_all_steps(threads or Threads(1), gravity, step, count, 1.0)
-                self._look_after(count)
+                self._stop_failed_vehicles(count)
             self.steps[self.status == RUNNING] += count
 
-    def _look_after(self, count: int) -> None:
-        """Stop vehicles that failed, and make room for those that are crowded."""
+    def _stop_failed_vehicles(self, count: int) -> None:
+        """Stop vehicles that failed, and enlarge the contact candidates for those that had too few."""
         waiting, outcomes = self._done < count, self._outcomes[:, 0]
         stopped = waiting & ((outcomes == NOT_FINITE) | (outcomes == TOO_FAST))
         crowded = waiting & (outcomes == CROWDED)
@@ -202,25 +203,25 @@ class Fleet:
         self._done[stopped] = count
         crowded &= ~beyond
         if crowded.any():
-            self._make_room(Room(*self._outcomes[crowded, 1:].max(axis=0).tolist()))
+            self._enlarge_contacts(Room(*self._outcomes[crowded, 1:].max(axis=0).tolist()))
 
     def _take_all_steps(self, threads: Threads, *given: Any) -> None:
-        """Take all vehicles through steps, in threads, each with work arrays of its own."""
-        spans = iter(list(spans_of(self.kind_of, max(1, len(self) // (_BLOCKS * threads.count)))))
-        self.packed(threads.count - 1)
+        """Advance all vehicles in threads, each with work arrays of its own."""
+        spans = iter(list(runs_of_one_kind(self.kind_of, max(1, len(self) // (_BLOCKS * threads.count)))))
+        self.kernel_arguments(threads.count - 1)
         threads.call([partial(self._take_steps, k, spans, *given) for k in range(threads.count)])
 
     def _take_steps(self, thread: int, spans: Iterator[tuple[int, int, int]], *given: Any) -> None:
-        packed = self.packed(thread)
+        packed = self.kernel_arguments(thread)
         for first, last, kind in spans:
             advance(packed[kind], self.grounds, NO_REPORT, first, last, *given)
 
     def sample_cells(self, *given: Any) -> None:
-        """Write mean heights in the cells of grids, see `height_scan.sample_cells`."""
+        """Write mean terrain heights in the cells of grids, see `height_scan.sample_cells`."""
         sample_cells(*given)
 
     def forget_contacts(self, chosen: NDArray[np.intp]) -> None:
-        """Forget all contacts of vehicles, as of ones that were put where they are."""
+        """Clear the contact memory of vehicles that were moved."""
         where = slice_of(chosen)
         self._memory.places[where] = self._memory.sections[where] = NONE
         for contacts in (self._history, self._memory.contacts):
@@ -234,13 +235,13 @@ class Fleet:
         orientations: NDArray[np.float64],
         joints: NDArray[np.float64],
     ) -> None:
-        """Put vehicles at rest, commanded nothing, touching nothing yet; they run again.
+        """Place vehicles at rest, without commands and contacts, and set them running.
 
         Args:
-            chosen: Their indices (n,).
+            chosen: Indices of the vehicles (n,).
             positions: Body frames in the world (n, 3) [m].
             orientations: Quaternions (x, y, z, w) (n, 4).
-            joints: Positions of the joints (n, J) [rad or m]; servos hold them there.
+            joints: Joint positions (n, J) [rad or m]; servos hold them there.
         """
         state, where = self.state, slice_of(chosen)
         for name, array in zip(VehicleState._fields, state, strict=True):
@@ -256,8 +257,8 @@ class Fleet:
         self._probe = None  # Its room is that of the grounds that there were.
         self.forget_contacts(chosen)
 
-    def take_kinds(self, chosen: NDArray[np.intp], kinds: NDArray[np.intp]) -> None:
-        """Let vehicles be of other kinds, with all that those have."""
+    def assign_kinds(self, chosen: NDArray[np.intp], kinds: NDArray[np.intp]) -> None:
+        """Change the variants of vehicles, and reset the properties of their own to these variants'."""
         self.kind_of[chosen] = kinds
         self.state.frictions[chosen] = self._friction_by_kind[kinds]
         self.state.drive_factors[chosen] = 1.0
@@ -283,12 +284,12 @@ class Fleet:
         probe, kind = self._probe, int(self.kind_of[i])
         probe._copy_vehicle(self, i)
         rows = np.zeros((most, REPORT))
-        advance(probe.packed(0)[kind], self.grounds, rows, 0, 1, (0.0, 0.0, 0.0), step, 1, 1.0)
+        advance(probe.kernel_arguments(0)[kind], self.grounds, rows, 0, 1, (0.0, 0.0, 0.0), step, 1, 1.0)
         assert probe._outcomes[0, 0] == DONE
         return ContactReport.of(rows)
 
     def save(self) -> SavedFleet:
-        """Return everything that changes."""
+        """Return a snapshot of all that changes."""
         memory = allocate_belt_memory(self._sections, self._points, self._room.sections, (len(self),))
         copy_memory(memory, self._memory)
         own = OwnProperties(*(array.copy() for array in self.own))
@@ -296,10 +297,10 @@ class Fleet:
         return SavedFleet(self.state.copy(), self._history.copy(), memory, own, indices)
 
     def restore(self, saved: SavedFleet) -> None:
-        """Go back to what was saved of as many vehicles of the same kinds, on the same grounds."""
+        """Restore a snapshot of as many vehicles of equal kinds, on equal grounds."""
         places = saved.memory.sections.shape[1]
         if places > self._room.sections:
-            self._take_room(self._room._replace(sections=places))
+            self._allocate_contacts(self._room._replace(sections=places))
         overwrite(self.state, saved.state)
         overwrite(self._history, saved.history)
         overwrite(self.own, saved.own)
@@ -309,12 +310,12 @@ class Fleet:
         self.state.slack[:], self._probe = 0.0, None
 
     def _copy_vehicle(self, other: Fleet, i: int) -> None:
-        """Make the only vehicle equal to one of another fleet, for whose contacts there is room."""
+        """Copy vehicle i of another fleet to this fleet's only vehicle, with room for its contacts."""
         pairs = zip(
             (self.state, self._history, self.own), (other.state, other._history, other.own), strict=True
         )
         for mine, given in pairs:
             overwrite([array[0] for array in mine], [array[i] for array in given])
-        copy_memory(self._memory, one_memory(other._memory, i))
+        copy_memory(self._memory, memory_of_vehicle(other._memory, i))
         self.kind_of[0], self.terrain_of[0] = other.kind_of[i], other.terrain_of[i]
         self._done[0] = self.state.slack[0] = 0

@@ -1,4 +1,4 @@
-"""Arrays of a fleet: properties that each vehicle has by itself, what its variants share, what is saved."""
+"""Arrays of a fleet: properties of single vehicles, command limits, snapshots."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ STATUSES = {RUNNING: "running", CROWDED: "crowded", NOT_FINITE: "diverged", TOO_
 
 
 class OwnProperties(NamedTuple):
-    """Properties of N vehicles that each has by itself.
+    """Properties of N vehicles that may differ within a variant.
 
     Attributes:
         masses: Masses of the links (N, L) [kg].
         centers: Centres of mass in the link frames (N, L, 3) [m].
-        inertias: About the centres of mass, in the link frames (N, L, 3, 3) [kg m^2].
-        max_torques: Largest torques or forces of the servos (N, J) [N m or N].
-        max_speeds: Largest speeds of the servos (N, J) [rad/s or m/s].
-        drives: Laws of the drives, see `VehicleArrays.drives` (N, T, 5 + 2 K).
-        reaches: Farthest of any part from the root's centre of mass (N, 1) [m].
+        inertias: Inertia about the centres of mass, in the link frames' axes (N, L, 3, 3) [kg m^2].
+        max_torques: Largest servo torques or forces (N, J) [N m or N].
+        max_speeds: Largest servo speeds (N, J) [rad/s or m/s].
+        drives: Drive laws, see `VehicleArrays.drives` (N, T, 5 + 2 K).
+        reaches: Largest distance of any part from the root's centre of mass (N, 1) [m].
     """
 
     masses: NDArray[np.float64]
@@ -45,7 +45,7 @@ class OwnProperties(NamedTuple):
 
     @classmethod
     def of(cls, kinds: Sequence[BeltKind]) -> OwnProperties:
-        """Return those that one vehicle of each kind has by it."""
+        """Properties of one vehicle of each kind."""
         widest = max(kind.arrays.drives.shape[1] for kind in kinds)
         drives = [_widened(kind.arrays.drives, widest) for kind in kinds]
         trees = [[getattr(kind.arrays.tree, name) for kind in kinds] for name in OWN]
@@ -53,18 +53,18 @@ class OwnProperties(NamedTuple):
         return cls(*(np.stack(rows) for rows in (*trees, drives, reaches)))
 
     def within(self, arrays: VehicleArrays) -> VehicleArrays:
-        """Return a kind's arrays with these in their place."""
+        """Copy of a kind's arrays with these properties in place of the kind's."""
         tree = arrays.tree._replace(**{name: getattr(self, name) for name in OWN})
         return arrays._replace(tree=tree, drives=self.drives, reaches=self.reaches)
 
 
 class CommandLimits(NamedTuple):
-    """Limits to which commands are clipped: the files' numbers, as in a world; those of kernels are rounded.
+    """Limits that commands are clipped to, at the files' precision (kernels' copies are rounded).
 
     Attributes:
         belt_speeds: Top speeds of the belts (N, T) [m/s].
-        positions: Least and largest positions of the joints (N, J, 2) [rad or m].
-        speeds: Largest speeds of the joints' servos, 0 without one (N, J) [rad/s or m/s].
+        positions: Smallest and largest positions of the joints (N, J, 2) [rad or m].
+        speeds: Largest servo speeds of the joints, 0 without a servo (N, J) [rad/s or m/s].
     """
 
     belt_speeds: NDArray[np.float64]
@@ -73,7 +73,7 @@ class CommandLimits(NamedTuple):
 
     @classmethod
     def of(cls, kinds: Sequence[BeltKind]) -> CommandLimits:
-        """Return those of one vehicle of each kind."""
+        """Limits of one vehicle of each kind."""
         belts, positions, speeds = [], [], []
         for vehicle in (kind.description for kind in kinds):
             flippers, joints = vehicle.flippers.values(), vehicle.joint_tree.joints
@@ -88,19 +88,19 @@ class CommandLimits(NamedTuple):
 
 
 def _widened(drives: NDArray[np.float64], width: int) -> NDArray[np.float64]:
-    """A table of drives with its last row of speed and force repeated."""
+    """Pad a drive table to a width with its last row of speed and force."""
     more = (width - drives.shape[1]) // 2
     return np.hstack([drives, np.tile(drives[:, -2:], (1, more))])
 
 
 class SavedFleet(NamedTuple):
-    """Everything of a fleet that changes, with arrays of its own.
+    """Snapshot of a fleet, with arrays of its own.
 
     Attributes:
         state: States of the vehicles.
         history: Memory of the hulls' contacts.
         memory: Memory of the belts' contacts.
-        own: Properties that each vehicle has by itself.
+        own: Properties of single vehicles.
         indices: Kind, ground, status and number of steps of each vehicle (4, N).
     """
 
@@ -112,12 +112,12 @@ class SavedFleet(NamedTuple):
 
 
 class SavedBatch(NamedTuple):
-    """Everything of a batch that changes.
+    """Snapshot of a batch.
 
     Attributes:
-        fleet: Everything of its vehicles.
-        own_terrains: Grounds that are vehicles' own (N,).
-        made_of: Number of vehicles, track model, time step, variants and library of grounds of the batch.
+        fleet: Snapshot of its vehicles.
+        own_terrains: Terrains of single vehicles (N,).
+        made_of: Number of vehicles, track model, time step, variants and terrain library of the batch.
     """
 
     fleet: SavedFleet
@@ -126,7 +126,7 @@ class SavedBatch(NamedTuple):
 
 
 def check_snapshot(snapshot: Any, made_of: tuple[Any, ...]) -> None:
-    """Refuse what is no snapshot of a batch of these parts; terrains with arrays must be the same ones.
+    """Refuse anything but a snapshot of a batch built alike; terrains with arrays must be identical objects.
 
     Raises:
         InvalidValueError: It is none.
@@ -140,7 +140,7 @@ def check_snapshot(snapshot: Any, made_of: tuple[Any, ...]) -> None:
 
 
 def check_alike(kinds: Sequence[BeltKind]) -> None:
-    """Refuse variants that do not share their links and joints.
+    """Refuse variants whose links and joints are not alike.
 
     Raises:
         InvalidValueError: Other links, joints or tracks than the first one's.
@@ -153,22 +153,22 @@ def check_alike(kinds: Sequence[BeltKind]) -> None:
 
 
 def _structure(kind: BeltKind) -> tuple[Any, ...]:
-    """What variants of a vehicle have in common."""
+    """Structure that all variants of a batch must share."""
     vehicle, links = kind.description, kind.links
     joints = [(j.name, j.kind, j.mimicry, j.servo is None) for j in vehicle.joint_tree.joints]
     tracks = [(track.name, track.side) for track in vehicle.mounted_tracks()]
     return tuple(vehicle.flippers), joints, tracks, links.parents, links.track_links, vehicle.body.fixed
 
 
-def one_memory(memory: BeltMemory, i: int) -> BeltMemory:
-    """Memory of the belts of vehicle i alone, which shares the arrays."""
+def memory_of_vehicle(memory: BeltMemory, i: int) -> BeltMemory:
+    """Contact memory of the belts of vehicle i, as views of the arrays."""
     one = slice(i, i + 1)
     rows: Any = [array[one] for array in memory.contacts]
     return BeltMemory(memory.places[one], memory.sections[one], ContactHistory(*rows))
 
 
-def spans_of(kind_of: NDArray[np.intp], longest: int) -> Iterator[tuple[int, int, int]]:
-    """Neighbours of one kind among vehicles of kinds (N,): first, behind the last, and their kind."""
+def runs_of_one_kind(kind_of: NDArray[np.intp], longest: int) -> Iterator[tuple[int, int, int]]:
+    """Runs of neighbouring vehicles of one kind, at most `longest` long: first, end (exclusive), kind."""
     changes = np.flatnonzero(np.diff(kind_of)) + 1
     for begin, end in pairwise([0, *changes.tolist(), len(kind_of)]):
         for first in range(begin, end, longest):

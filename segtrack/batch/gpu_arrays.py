@@ -1,4 +1,4 @@
-"""Arrays on a GPU, and copies of them on the host."""
+"""Arrays on a GPU, with copies on the host."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from numpy.typing import NDArray
 
 
 def to_gpu(value: Any) -> Any:
-    """Return a named tuple, and those in it, with its arrays copied to the GPU."""
+    """Copy a (nested) named tuple of arrays to the GPU."""
     if isinstance(value, tuple):
         return type(value)(*map(to_gpu, value))
     return cuda.to_device(np.ascontiguousarray(value)) if isinstance(value, np.ndarray) else value
 
 
-def rows_of(value: Any, count: int) -> Any:
-    """Return a named tuple, and those in it, with arrays of zeros for so many of it, a row each."""
+def zero_rows(value: Any, count: int) -> Any:
+    """Return a (nested) named tuple of zero arrays with a new first axis of length `count`."""
     if isinstance(value, tuple):
-        return type(value)(*(rows_of(each, count) for each in value))
+        return type(value)(*(zero_rows(each, count) for each in value))
     return np.zeros((count, *value.shape), dtype=value.dtype)
 
 
 class GpuRows:
-    """A named tuple of arrays on a GPU, that stands for one on the host.
+    """Host proxy of a (nested) named tuple of arrays on a GPU.
 
     An array is copied to the host when it is asked for by its name, as the named tuple's would be. Copies are
     read-only, but while they are held: then each may be changed until `flush`, with which all go back.
 
     Attributes:
-        device: The named tuple of arrays on the GPU.
+        device: Named tuple of the arrays on the GPU.
     """
 
     def __init__(self, arrays: Any) -> None:
-        """Copy a named tuple of arrays, and of such tuples, to the GPU."""
+        """Copy a (nested) named tuple of arrays to the GPU."""
         self._within = {
             name: GpuRows(value)
             for name, value in zip(arrays._fields, arrays, strict=True)
@@ -49,7 +49,7 @@ class GpuRows:
         self.device: Any = type(arrays)(*parts)
 
     def __getattr__(self, name: str) -> Any:
-        """Return an array on the host, or what stands for a tuple of them."""
+        """Return a field: an array on the host, or a proxy of a nested tuple."""
         if name.startswith("_") or name not in self.device._fields:
             raise AttributeError(name)
         if name in self._within:
@@ -63,25 +63,25 @@ class GpuRows:
         return copied
 
     def __iter__(self) -> Iterator[Any]:
-        """Iterate over the arrays on the host, as over the named tuple's."""
+        """Iterate over the fields as arrays on the host."""
         return (getattr(self, name) for name in self.device._fields)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Make copies from arrays on the host."""
+        """Copy and pickle by the arrays on the host."""
         return GpuRows, (self.copy(),)
 
     def copy(self) -> Any:
-        """Return the named tuple with arrays of its own on the host."""
+        """Return a copy on the host."""
         return type(self.device)(*(array.copy() for array in self))
 
     def hold(self, held: bool) -> None:
-        """Keep copies that are asked for from now on until `flush`, or no longer."""
+        """Begin (True) or stop to keep host copies until `flush`."""
         self._held = held
         for rows in self._within.values():
             rows.hold(held)
 
     def flush(self) -> None:
-        """Copy to the GPU what is kept on the host, where it is forgotten."""
+        """Copy the kept host copies to the GPU, and drop them."""
         for name, array in self._copies.items():
             getattr(self.device, name).copy_to_device(array)
         self._copies.clear()

@@ -1,4 +1,4 @@
-"""A fleet whose arrays live on a GPU, where a thread takes each vehicle through its steps."""
+"""Fleet with its arrays on a GPU, one thread per vehicle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segtrack.batch.fleet import NO_REPORT, Fleet
 from segtrack.batch.fleet_arrays import SavedFleet
-from segtrack.batch.gpu_arrays import GpuRows, rows_of, to_gpu
+from segtrack.batch.gpu_arrays import GpuRows, to_gpu, zero_rows
 from segtrack.batch.gpu_heights import join_reliefs, sample_cells
 from segtrack.batch.gpu_steps import forget_contacts, join_grounds, take_steps
 from segtrack.batch.threads import Threads
@@ -27,24 +27,24 @@ _THREADS = 32
 
 
 def _blocks(count: int) -> int:
-    """Blocks for so many threads."""
+    """Number of blocks for so many threads."""
     return -(-count // _THREADS)
 
 
 class _Joined:
-    """What is packed of grounds, joined on the GPU, anew after one of them was replaced."""
+    """Cache of grounds joined on the GPU, renewed when one of them is replaced."""
 
     def __init__(self, join: Callable[[list[Any]], Any]) -> None:
-        """Choose the function that joins."""
+        """Set the function that joins the items."""
         self._join = join
         self._items, self._there = list[Any](), None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Begin without any."""
+        """Copy and pickle without the joined arrays."""
         return _Joined, (self._join,)
 
     def joined(self, packed: Packed) -> Any:
-        """All items on the GPU."""
+        """Joined arrays on the GPU for the packed items."""
         items = packed.items
         if len(self._items) != len(items) or not all(map(is_, self._items, items)):
             self._there, self._items = to_gpu(self._join(items)), list(items)
@@ -52,7 +52,7 @@ class _Joined:
 
 
 class GpuFleet(Fleet):
-    """A `Fleet` on a GPU.
+    """`Fleet` with its arrays on a GPU.
 
     `state` and `own` are arrays on the host for whoever asks, copied there then, see `GpuRows`; they may be
     changed within `changing` alone, so that what a user writes on the GPU is never overwritten. Kinds and
@@ -62,7 +62,7 @@ class GpuFleet(Fleet):
     def __init__(
         self, kinds: Sequence[BeltKind], kind_of: NDArray[np.intp], grounds: Packed, room: Room | None = None
     ) -> None:
-        """Allocate what changes; arguments as of `Fleet`."""
+        """Allocate the state; arguments as in `Fleet`."""
         self._kinds_there: list[Any] | None = None
         self._work: Any = None
         self._grounds_there, self._reliefs_there = _Joined(join_grounds), _Joined(join_reliefs)
@@ -73,19 +73,19 @@ class GpuFleet(Fleet):
         self._hold(False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything but what is copied to the GPU anew."""
+        """Return everything except the arrays that are copied to the GPU again."""
         there: dict[str, Any] = {"_kinds_there": None, "_work": None}
         return super().__getstate__() | there
 
     @property
     def device_arrays(self) -> VehicleState:
-        """State of the vehicles on the GPU."""
+        """State of the vehicles in GPU memory."""
         rows: Any = self.state
         return rows.device
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Return a context in which arrays may be changed on the host, at whose end the GPU has them."""
+        """Context in which arrays may be changed on the host; at its end they are copied to the GPU."""
         if self._held:
             yield
             return
@@ -96,47 +96,47 @@ class GpuFleet(Fleet):
             self._hold(False)
 
     def _hold(self, held: bool) -> None:
-        """Begin to keep what is copied to the host, or copy it to the GPU."""
+        """Begin to keep host copies of state and properties, or copy them back to the GPU."""
         self._held = held
         kept: Any = self.state, self.own, self._history, self._memory, self._candidates
         for rows in kept:
             rows.flush()
             rows.hold(held)
 
-    def _take_room(self, room: Room) -> None:
-        super()._take_room(room)
+    def _allocate_contacts(self, room: Room) -> None:
+        super()._allocate_contacts(room)
         self._work = None
         rows: Any = tuple(map(GpuRows, (self._memory, self._candidates)))
         self._memory, self._candidates = rows
         for each in rows:
             each.hold(True)
 
-    def _make_room(self, wanted: Room) -> None:
+    def _enlarge_contacts(self, wanted: Room) -> None:
         with self.changing():
-            super()._make_room(wanted)
+            super()._enlarge_contacts(wanted)
 
     def place(self, *given: Any) -> None:
-        """Put vehicles at rest, see `Fleet.place`."""
+        """Place vehicles at rest, see `Fleet.place`."""
         with self.changing():
             super().place(*given)
 
-    def take_kinds(self, *given: Any) -> None:
-        """Let vehicles be of other kinds, with all that those have."""
+    def assign_kinds(self, *given: Any) -> None:
+        """Change the variants of vehicles, see `Fleet.assign_kinds`."""
         with self.changing():
-            super().take_kinds(*given)
+            super().assign_kinds(*given)
 
     def restore(self, saved: SavedFleet) -> None:
-        """Go back to what was saved, see `Fleet.restore`."""
+        """Restore a snapshot, see `Fleet.restore`."""
         with self.changing():
             super().restore(saved)
 
-    def packed(self, thread: int) -> list[Packed]:
-        """Vehicles as they are now, packed for kernels of the host that move nothing."""
+    def kernel_arguments(self, thread: int) -> list[Packed]:
+        """Kernel arguments of the vehicles' present state for read-only kernels on the host, by kind."""
         self._packed.clear()
-        return super().packed(0)
+        return super().kernel_arguments(0)
 
     def _vehicles(self, kind: BeltKind) -> Vehicles:
-        """Vehicles on the host, without memory and candidates of contacts."""
+        """Arrays of all vehicles on the host, without contact candidates and contact memory."""
         own: Any = self.own
         return Vehicles(
             own.copy().within(kind.arrays),
@@ -151,7 +151,7 @@ class GpuFleet(Fleet):
         )
 
     def forget_contacts(self, chosen: NDArray[np.intp]) -> None:
-        """Forget all contacts of vehicles, as of ones that were put where they are."""
+        """Clear the contact memory of vehicles that were moved."""
         contacts: Any = self._memory, self._history
         if len(chosen):
             there = cuda.to_device(chosen), *(rows.device for rows in contacts)
@@ -166,7 +166,7 @@ class GpuFleet(Fleet):
         cells: NDArray[np.float64],
         means: NDArray[np.float64],
     ) -> None:
-        """Write mean heights in the cells of grids, sampled on the GPU; see `height_scan.sample_cells`."""
+        """Write mean terrain heights in the cells of grids on the GPU; see `height_scan.sample_cells`."""
         if means.size:
             joined = self._reliefs_there.joined(reliefs)
             there = map(to_gpu, (indices, frames, *cells))
@@ -175,14 +175,14 @@ class GpuFleet(Fleet):
             found.copy_to_host(means)
 
     def _take_all_steps(self, threads: Threads, *given: Any) -> None:
-        """Let the GPU take all vehicles through steps."""
+        """Advance all vehicles on the GPU."""
         own: Any = self.own
         changing: Any = self.state, self._history, self._memory, self._candidates
         if self._kinds_there is None:
             self._kinds_there = [to_gpu(kind.arrays) for kind in self.kinds]
         if self._work is None:
             tree = self.kinds[0].arrays.tree
-            self._work = to_gpu(rows_of(allocate_tree_work(tree, self._room.contacts), len(self)))
+            self._work = to_gpu(zero_rows(allocate_tree_work(tree, self._room.contacts), len(self)))
         terrains, kinds, done, outcomes, report = map(
             cuda.to_device, (self.terrain_of, self.kind_of, self._done, self._outcomes, NO_REPORT)
         )

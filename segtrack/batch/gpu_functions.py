@@ -1,4 +1,4 @@
-"""Kernels for a GPU: their own Python functions, compiled by numba-cuda."""
+"""Kernels compiled for a GPU by numba-cuda, from the Python functions of the CPU's."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from segtrack.kernels import Kernel
 
 
 def gpu_function(kernel: Kernel) -> Any:
-    """Return a kernel, and all kernels that it calls, as a function for kernels of a GPU to call."""
+    """Return a kernel, with all kernels that it calls, as a device function for GPU kernels."""
     return _for_gpu(kernel.py_func)
 
 
 @cache
 def _for_gpu(function: Callable[..., Any]) -> Any:
+    """Compile a function for the GPU, with compiled functions in place of the kernels that it calls."""
     known: dict[str, Any] = dict(function.__globals__)
     for name in function.__code__.co_names:
         if isinstance(known.get(name), Kernel):

@@ -1,4 +1,4 @@
-"""A kernel of a GPU that samples heights of the ground in the cells of grids."""
+"""GPU kernel that samples mean terrain heights in the cells of grids."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _highest = gpu_function(highest)
 
 
 class JoinedReliefs(NamedTuple):
-    """Reliefs, one behind the other in the arrays of one; attributes that are not here are as of `Relief`.
+    """All reliefs concatenated in one set of arrays; fields that are missing here are as in `Relief`.
 
     Attributes:
-        heights: Heights of all grids' points, row by row (h,) [m].
+        heights: Heights of all grid points, grid after grid, row by row (h,) [m].
         grids: Numbers of points of each grid along x and along y (n, 2).
-        numbers: Level, spacing and centre of each (n, 4) [m].
-        spans: First row of each in `bounds` (`kinds` and `shapes`, too), `faces`, `face_starts` and
-            `heights`, and the one behind its last (n, 4, 2).
-        solids: Whole numbers from 0 on, as many as any relief has solids.
+        numbers: Level, spacing and centre (x, y) of each grid (n, 4) [m].
+        spans: First and end row of each relief in `bounds` (`kinds` and `shapes`, too), `faces`,
+            `face_starts` and `heights` (n, 4, 2).
+        solids: Integers from 0 on, as many as any relief has solids.
     """
 
     bounds: NDArray[np.float64]
@@ -42,7 +42,7 @@ class JoinedReliefs(NamedTuple):
 
 
 def join_reliefs(reliefs: Sequence[Relief]) -> JoinedReliefs:
-    """Join reliefs; what is the same object takes room once."""
+    """Concatenate reliefs; one object given several times is stored once."""
     distinct = {id(relief): relief for relief in reliefs}
     parts, rows = list(distinct.values()), {key: k for k, key in enumerate(distinct)}
     order = [rows[id(relief)] for relief in reliefs]
@@ -71,7 +71,7 @@ def sample_cells(
     left: NDArray[np.float64],
     means: NDArray[np.float64],
 ) -> None:
-    """Write the mean height of one cell a thread; arguments as of `height_scan.sample_cells`."""
+    """Write the mean height of one cell per thread; arguments as in `height_scan.sample_cells`."""
     thread: int = cuda.grid(1)  # type: ignore[call-arg]
     count, each = ahead.shape
     i, c = thread // count, thread % count
@@ -88,7 +88,7 @@ def sample_cells(
 
 @cuda.jit(device=True)
 def _relief_view(joined: JoinedReliefs, index: int) -> Relief:
-    """One of joined reliefs."""
+    """View of one relief in the concatenated ones."""
     spans, numbers = joined.spans[index], joined.numbers[index]
     first, last = spans[0, 0], spans[0, 1]
     return Relief(

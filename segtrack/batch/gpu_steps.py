@@ -1,4 +1,4 @@
-"""Kernels of a GPU, whose threads take a vehicle each through steps, and what a thread sees of the arrays."""
+"""GPU kernels that advance one vehicle per thread, and the views of the arrays that a thread uses."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _advance_vehicle = gpu_function(advance_vehicle)
 
 
 class JoinedGrounds(NamedTuple):
-    """Grounds, one behind the other in the arrays of one: a kernel has a few arguments, not some for each.
+    """All grounds concatenated in one `Ground`, because a CUDA kernel takes a fixed number of arguments.
 
     Attributes:
-        arrays: Arrays of the grounds, joined along their first axes.
-        spans: First row of each ground in each array, in the order of `Ground`, and the one behind its last
+        arrays: Arrays of the grounds, concatenated along their first axes.
+        spans: First and end row of each ground in each array, in the order of `Ground`
             (n, 16, 2).
     """
 
@@ -32,7 +32,7 @@ class JoinedGrounds(NamedTuple):
 
 
 def join_grounds(grounds: Sequence[Ground]) -> JoinedGrounds:
-    """Join grounds; what is the same object takes room once."""
+    """Concatenate grounds; one object given several times is stored once."""
     distinct = {id(ground): ground for ground in grounds}
     rows = {key: k for k, key in enumerate(distinct)}
     width = max(ground.planes.shape[1] for ground in distinct.values())
@@ -60,18 +60,18 @@ def take_steps(
     count: int,
     decay: float,
 ) -> None:
-    """Take the vehicles of a kind through steps until each has taken `count`.
+    """Advance the vehicles of one kind until each has taken `count` steps.
 
     Args:
-        vehicles: N vehicles as this kind, with work arrays that have a first axis of length N, too.
-        kinds: Kind of each (N,).
-        kind: The kind.
-        grounds: Grounds that they are on.
-        report: No rows, see `native.step.advance`.
+        vehicles: Arrays of N vehicles with this kind's constants; work arrays have a first axis N.
+        kinds: Index of each vehicle's kind (N,).
+        kind: Index of the kind to advance; threads of other vehicles return at once.
+        grounds: Grounds of all vehicles.
+        report: Empty contact report, see `native.step.advance`.
         gravity: Gravity in the world [m/s^2].
         step: Duration of a step [s].
         count: Number of steps.
-        decay: Fraction of velocities that damping leaves in a step; 1 without.
+        decay: Fraction of the velocities that is left after a step's damping; 1 without.
     """
     i: int = cuda.grid(1)  # type: ignore[call-arg]
     if i < len(kinds) and kinds[i] == kind:
@@ -92,7 +92,7 @@ def take_steps(
 
 @cuda.jit
 def forget_contacts(chosen: NDArray[np.intp], memory: BeltMemory, history: ContactHistory) -> None:
-    """Forget all contacts of some of N vehicles (n,)."""
+    """Clear the contact memory of the chosen ones (n,) of N vehicles."""
     k: int = cuda.grid(1)  # type: ignore[call-arg]
     if k < len(chosen):
         i, contacts = chosen[k], memory.contacts
@@ -112,7 +112,7 @@ def _forget(ids: NDArray[np.int32]) -> None:
 
 @cuda.jit(device=True)
 def _ground_view(joined: Ground, spans: NDArray[np.intp]) -> Ground:
-    """One of joined grounds, by its rows in each array (16, 2)."""
+    """View of one ground, from its rows in each of the concatenated arrays (16, 2)."""
     return Ground(
         joined.planes[spans[0, 0] : spans[0, 1]],
         joined.faces[spans[1, 0] : spans[1, 1]],
@@ -153,7 +153,7 @@ def _contacts_view(contacts: Contacts, i: int) -> Contacts:
 
 @cuda.jit(device=True)
 def _work_view(work: TreeWork, i: int) -> TreeWork:
-    """Room of vehicle `i` of N."""
+    """Work arrays of vehicle `i` of N."""
     equations = work.equations
     return TreeWork(
         work.rotations[i],

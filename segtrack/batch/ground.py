@@ -1,4 +1,4 @@
-"""Grounds that kernels read: a library laid out in advance, and one that is each vehicle's own."""
+"""Packed terrains of a batch: a library, and one terrain of each vehicle's own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEPT = 64  # Grounds laid out of late: an equal one is not laid out again.
 
 
 class _Laid(NamedTuple):
-    """A terrain, its ground for contacts, and its heights."""
+    """Terrain, packed for contacts and for height samples."""
 
     terrain: Terrain
     ground: Packed
@@ -26,21 +26,21 @@ class _Laid(NamedTuple):
 
 
 class GroundLibrary:
-    """Terrains as kernels read them, each by its index: the library's, then one of each vehicle's own.
+    """Packed terrains by index: first the library, then one of each vehicle's own.
 
     Attributes:
-        size: Number of terrains of the library.
-        terrains: All of them, by index; what is a vehicle's own is the library's first until it is laid.
-        packed: Grounds of the terrains, packed.
-        reliefs: Their heights, packed.
+        size: Number of terrains in the library.
+        terrains: All terrains by index; the library's first stands in for an own one that is not set.
+        packed: Packed grounds of all terrains, for contacts.
+        reliefs: Packed heights of all terrains.
     """
 
     def __init__(self, terrains: Sequence[Terrain], belts: Sequence[BeltDesign], count: int) -> None:
-        """Lay terrains out; one that is given again is laid out once.
+        """Pack a library of terrains; one object given several times is packed once.
 
         Args:
-            terrains: One for each index; flat ground for none.
-            belts: Belts that are to run on them.
+            terrains: Terrain of each library index; empty for flat ground.
+            belts: Belts that will run on them, to refuse grounds that these cannot use.
             count: Number of vehicles.
 
         Raises:
@@ -66,15 +66,15 @@ class GroundLibrary:
         return _Laid(terrain, Packed.of(ground), Packed.of(pack_relief(terrain)))
 
     def own(self, vehicles: NDArray[np.intp]) -> tuple[Terrain, ...]:
-        """Terrains that are vehicles' own, by their indices."""
+        """Own terrains of vehicles."""
         return tuple(self.terrains[self.size + i] for i in vehicles.tolist())
 
     def lay(self, vehicles: NDArray[np.intp], terrains: Sequence[Terrain]) -> NDArray[np.intp]:
-        """Lay vehicles' own grounds, which replace those that they had; they are to be placed anew.
+        """Set terrains of vehicles' own, and return their indices; the vehicles must then be placed anew.
 
         Args:
             vehicles: Indices of the vehicles (n,).
-            terrains: Ground of each (n,).
+            terrains: New terrain of each vehicle (n,).
 
         Returns:
             Indices of the grounds (n,).
@@ -97,7 +97,7 @@ class GroundLibrary:
         return indices
 
     def _laid(self, terrain: Terrain) -> _Laid:
-        """A terrain that is equal to one, laid out."""
+        """Pack a terrain, or find an equal one packed lately."""
         try:
             known = self._recent.get(terrain)
         except TypeError:  # It has arrays, by which it cannot be found.
@@ -111,12 +111,12 @@ class GroundLibrary:
     def heights(
         self, indices: NDArray[np.intp], x: NDArray[np.float64], y: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Sample heights of the ground under points of vehicles.
+        """Sample terrain heights at points of vehicles [m].
 
         Args:
-            indices: Index of the ground of each vehicle (n,).
-            x: World x of its points (n, ...) [m].
-            y: World y of its points, of the same shape [m].
+            indices: Index of each vehicle's terrain (n,).
+            x: World x of the points (n, ...) [m].
+            y: World y of the points (n, ...) [m].
 
         Returns:
             Heights of the same shape [m]; -inf where there is no ground, nan where a coordinate is.

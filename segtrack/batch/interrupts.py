@@ -1,4 +1,4 @@
-"""Ctrl-C that waits until vehicles of a batch have all taken the same steps."""
+"""Deferral of Ctrl-C until all vehicles of a batch have taken equally many steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """Let Ctrl-C, however often, wait for the end of the block; threads besides the main one never get it."""
+    """Context that defers Ctrl-C to its end; only the main thread ever receives it."""
     before: Any = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield

@@ -1,4 +1,4 @@
-"""Vehicles of a batch, put down just above their ground."""
+"""Placement of vehicles of a batch just above their ground."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull
 
-from segtrack.batch.arguments import numbers
+from segtrack.batch.arguments import broadcast_numbers
 from segtrack.batch.fleet_arrays import CommandLimits
 from segtrack.batch.ground import GroundLibrary
 from segtrack.errors import InvalidValueError, UnknownNameError
@@ -20,7 +20,7 @@ _ALONG = np.arange(BOX_SAMPLES, dtype=float)
 
 
 class Outlines:
-    """Outlines of vehicles seen from above, and how far they reach down, by kind and joint positions."""
+    """Outlines of vehicles in plan and their lowest points, cached by kind and joint positions."""
 
     def __init__(self, kinds: tuple[BeltKind, ...]) -> None:
         """Outline vehicles of these kinds."""
@@ -28,11 +28,11 @@ class Outlines:
         self._known: dict[tuple[int, bytes], tuple[NDArray[np.float64], float]] = {}
 
     def of(self, kind: int, positions: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        """Outline of an upright vehicle, its belts at home.
+        """Outline of an upright vehicle with belts at travel 0.
 
         Args:
-            kind: Index of its kind.
-            positions: Positions of its joints (J,) [rad or m].
+            kind: Index of the vehicle's kind.
+            positions: Joint positions (J,) [rad or m].
 
         Returns:
             Corners of the convex hull of its x and y in the body frame (n, 2), and its least z [m].
@@ -55,13 +55,13 @@ class Outlines:
 
 
 def places_of(x: ArrayLike, y: ArrayLike, yaw: ArrayLike, count: int) -> NDArray[np.float64]:
-    """Return world x and y [m], and yaw [rad], of each of a number of vehicles (count, 3).
+    """Return world x and y [m] and yaw [rad] of `count` vehicles (count, 3).
 
     Raises:
         InvalidValueError: Another shape, or a number that is not finite.
     """
     named = ("x [m]", x), ("y [m]", y), ("yaw [rad]", yaw)
-    return np.stack([numbers(*each, count) for each in named], 1)
+    return np.stack([broadcast_numbers(*each, count) for each in named], 1)
 
 
 def clearing_heights(
@@ -72,15 +72,15 @@ def clearing_heights(
     places: NDArray[np.float64],
     positions: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Heights of upright body frames (n,) [m] at which vehicles just clear the ground under their boxes.
+    """Heights of upright body frames at which vehicles just clear the ground below them (n,) [m].
 
     Args:
-        outlines: Outlines of their kinds.
-        grounds: Grounds of the batch.
-        kinds: Index of each one's kind (n,).
-        indices: Index of each one's ground (n,).
+        outlines: Outlines of the kinds.
+        grounds: Terrains of the batch.
+        kinds: Index of each vehicle's kind (n,).
+        indices: Index of each vehicle's terrain (n,).
         places: World x and y of the body frames [m], and yaw [rad] (n, 3).
-        positions: Positions of the joints (n, J) [rad or m].
+        positions: Joint positions (n, J) [rad or m].
     """
     lines, bottoms = np.empty((2, len(kinds), BOX_SAMPLES)), np.empty(len(kinds))
     for k, (kind, (x, y, yaw)) in enumerate(zip(kinds.tolist(), places.tolist(), strict=True)):
@@ -97,12 +97,12 @@ def clearing_heights(
 def refuse_places(
     vehicles: NDArray[np.intp], places: NDArray[np.float64], heights: NDArray[np.float64]
 ) -> None:
-    """Refuse the first place without ground.
+    """Raise an error for the first vehicle that has no ground below it.
 
     Args:
         vehicles: Indices of the vehicles (n,).
         places: World x and y of the body frames [m], and yaw (n, 3).
-        heights: Their heights (n,), of which one at least is not finite [m].
+        heights: Heights of the body frames (n,), at least one of them not finite [m].
 
     Raises:
         InvalidValueError: Always.
@@ -118,13 +118,13 @@ def start_positions(
     flippers: Mapping[str, ArrayLike],
     clipper: CommandClipper,
 ) -> NDArray[np.float64]:
-    """Positions at which the joints of vehicles start (n, J) [rad or m].
+    """Joint positions at which vehicles start (n, J) [rad or m].
 
     Args:
-        kinds: Kinds of vehicles.
-        chosen: Index of each one's kind (n,).
-        flippers: Angles by name () or (n,), clipped to their limits [rad]; 0 if not given.
-        clipper: Clipper of the batch's commands.
+        kinds: Kinds of the batch.
+        chosen: Index of each vehicle's kind (n,).
+        flippers: Flipper angles by name () or (n,) [rad], clipped to their limits; 0 if not given.
+        clipper: Limits of the batch's commands.
 
     Raises:
         UnknownNameError: There is no such flipper.
@@ -139,5 +139,7 @@ def start_positions(
         if name not in names:
             raise UnknownNameError(f"flipper of {vehicle.name}", name, names)
         what, j = f"angle of flipper {name} [rad]", names.index(name)
-        positions[:, j] = clipper.clip_all(what, numbers(what, angles, len(chosen)), *limits[:, j].T)
+        positions[:, j] = clipper.clip_all(
+            what, broadcast_numbers(what, angles, len(chosen)), *limits[:, j].T
+        )
     return positions

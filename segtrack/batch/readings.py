@@ -1,4 +1,4 @@
-"""States of N vehicles in arrays, a row for each."""
+"""Readings of N vehicles: named arrays with a row for each vehicle."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class BatchState(NamedTuple):
     """Poses and velocities of N bodies.
 
     Attributes:
-        position: Body frames in the world (N, 3) [m].
-        orientation: Body frames in the world, quaternions (x, y, z, w) (N, 4).
+        position: Positions of the body frames' origins in the world (N, 3) [m].
+        orientation: Rotations from the body frames to the world, quaternions (x, y, z, w) (N, 4).
         velocity: Velocities of the bodies' centres of mass in the world (N, 3) [m/s].
         angular_velocity: Angular velocities of the bodies in the world (N, 3) [rad/s].
-        roll: About the bodies' x axes (N,) [rad].
-        pitch: Bodies' x axes above the horizontal, nose up positive (N,) [rad].
-        yaw: About the world's z axis (N,) [rad].
-        rotation: From the body frames to the world (N, 3, 3).
+        roll: Roll about the bodies' x axes (N,) [rad].
+        pitch: Elevation of the bodies' x axes, nose up positive (N,) [rad].
+        yaw: Heading about the world's z axis (N,) [rad].
+        rotation: Rotations from the body frames to the world (N, 3, 3).
     """
 
     position: NDArray[np.float64]
@@ -41,12 +41,12 @@ class BatchState(NamedTuple):
 
     @classmethod
     def of(cls, state: VehicleState, centers: NDArray[np.float64], chosen: NDArray[np.intp]) -> BatchState:
-        """Read states of vehicles.
+        """Read poses and velocities from the state of a fleet.
 
         Args:
-            state: States of all.
-            centers: Centres of mass of all, in the body frames (N, 3) [m].
-            chosen: Indices of those that are read (n,).
+            state: State of all vehicles.
+            centers: Centres of mass of all bodies, in the body frames (N, 3) [m].
+            chosen: Indices of the vehicles to read (n,).
         """
         orientation = state.orientation[chosen]
         rotation = rotations_of(orientation)
@@ -61,14 +61,14 @@ class BatchState(NamedTuple):
 
 
 class BatchTracks(NamedTuple):
-    """The T belts of N vehicles, in the order of `Batch.track_names`.
+    """States of the T belts of N vehicles, in the order of `Batch.track_names`.
 
     Attributes:
-        travel: Since the last reset (N, T) [m].
-        speed: Positive when it drives the vehicle forward (N, T) [m/s].
-        force: Forces of the drives on the belts along their travel (N, T) [N].
+        travel: Belt travel since the last reset (N, T) [m].
+        speed: Belt speed, positive when it drives the vehicle forward (N, T) [m/s].
+        force: Drive forces on the belts along their travel (N, T) [N].
         energy: Work of the drives on the belts since the last reset (N, T) [J].
-        ground_speed: Speeds of the tracks' frames in the world, along their own forward axes (N, T) [m/s].
+        ground_speed: Speeds of the track frames' origins along their own x axes (N, T) [m/s].
         slip: Longitudinal slip in [-1, 1], positive driving, negative braking (N, T) [-]; see
             `segtrack.robot.track.longitudinal_slip`.
     """
@@ -93,7 +93,7 @@ class BatchTracks(NamedTuple):
 
 
 def _track_speeds(motions: LinkMotions, links: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Speeds of track frames, which are on links (T,), along their own forward axes (N, T) [m/s]."""
+    """Speeds of the track frames' origins along their own x axes (N, T) [m/s]; `links` (T,) carry them."""
     arms = motions.belt_origins - motions.centers[:, links]
     velocities = motions.velocities[:, links] + np.cross(motions.angular_velocities[:, links], arms)
     x, y, z = np.moveaxis(velocities * motions.belt_rotations[..., 0], 2, 0)
@@ -101,12 +101,12 @@ def _track_speeds(motions: LinkMotions, links: NDArray[np.intp]) -> NDArray[np.f
 
 
 class JointStates(NamedTuple):
-    """J flippers, or other joints, of N vehicles.
+    """States of J flippers, or other joints, of N vehicles.
 
     Attributes:
-        position: Angles, of flippers with the tip up positive, or displacements (N, J) [rad or m].
-        speed: (N, J) [rad/s or m/s]
-        force: Torques or forces of the servos in the last step (N, J) [N m or N]; 0 without one.
+        position: Angles or displacements (N, J) [rad or m]; a flipper's is positive with its tip up.
+        speed: Joint speeds (N, J) [rad/s or m/s].
+        force: Servo torques or forces in the last step (N, J) [N m or N]; 0 without a servo.
     """
 
     position: NDArray[np.float64]
@@ -115,13 +115,13 @@ class JointStates(NamedTuple):
 
     @classmethod
     def of(cls, state: VehicleState, which: slice) -> JointStates:
-        """Read some joints of vehicles."""
+        """Read the joints in the slice `which` of all vehicles."""
         read = state.joint_angles, state.joint_speeds, state.joint_torques
         return cls(*(array[:, which].copy() for array in read))
 
 
 def actuators_of(state: VehicleState, flippers: int, chosen: NDArray[np.intp]) -> ActuatorState:
-    """Read some vehicles: belts (n, T), their first joints, which are flippers (n, F), and others (n, J)."""
+    """Read belts (n, T), flippers (n, F) and other joints (n, J) of the chosen vehicles."""
     belts = state.travels, state.speeds, state.forces, state.energies
     joints = state.joint_angles, state.joint_speeds, state.joint_torques
     first, others = (array[:, :flippers] for array in joints), (array[:, flippers:] for array in joints)
@@ -129,16 +129,16 @@ def actuators_of(state: VehicleState, flippers: int, chosen: NDArray[np.intp]) -
 
 
 class BatchContacts(NamedTuple):
-    """Contacts of vehicles with their ground at an instant, a row for each of n.
+    """Contacts of vehicles with their ground at one instant, a row for each of n contacts.
 
     Attributes:
         vehicle: Index of the vehicle (n,).
-        track: Index of its track; -1 for the hull of body and links (n,).
-        point: Place in the world (n, 3) [m].
-        normal_force: (n,) [N]
-        tangential_force: Friction on the vehicle, in the world (n, 3) [N].
-        slip_velocity: Velocity over the ground in the world (n, 3) [m/s].
-        sinkage: Depth in the ground, which on rigid ground is elastic (n,) [m].
+        track: Index of the track; -1 for the hull of body and links (n,).
+        point: Contact point in the world (n, 3) [m].
+        normal_force: Normal force (n,) [N].
+        tangential_force: Friction force on the vehicle, in the world (n, 3) [N].
+        slip_velocity: Velocity of the vehicle's surface relative to the ground, in the world (n, 3) [m/s].
+        sinkage: Depth below the ground's surface (n,) [m]; on rigid ground it is elastic.
     """
 
     vehicle: NDArray[np.intp]
@@ -151,7 +151,7 @@ class BatchContacts(NamedTuple):
 
     @classmethod
     def of(cls, fleet: Fleet, chosen: NDArray[np.intp], step: float) -> BatchContacts:
-        """Read the contacts of vehicles of a fleet, which takes steps of a length [s]."""
+        """Find the contacts of the chosen vehicles of a fleet whose steps last `step` [s]."""
         reports = [fleet.read_contacts(i, step) for i in chosen.tolist()]
         nothing, tracks = ContactReport.of(np.zeros((0, REPORT))), fleet.state.travels.shape[1]
         all_of = ContactReport(*map(np.concatenate, zip(nothing, *reports, strict=True)))

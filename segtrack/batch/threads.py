@@ -1,4 +1,4 @@
-"""Threads of a batch, begun when they are first needed."""
+"""Thread pool of a batch, started when it is first used."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 
 class Threads:
-    """A number of threads; copies and forked processes begin their own.
+    """Pool of `count` threads; copies and forked processes start their own.
 
     Attributes:
         count: Number of threads.
     """
 
     def __init__(self, count: int) -> None:
-        """Choose a number of threads, of which none is begun."""
+        """Set the number of threads; none is started yet."""
         self.count = count
         self._pool: ThreadPoolExecutor | None = None
         self._process = os.getpid()
@@ -26,7 +26,7 @@ class Threads:
         return vars(self) | {"_pool": None}
 
     def call(self, tasks: Sequence[Callable[[], object]]) -> None:
-        """Let threads do tasks, at most as many as there are threads, and wait for all of them."""
+        """Run tasks in threads, at most as many as there are threads, and wait for all of them."""
         if len(tasks) < 2:
             for task in tasks:
                 task()
@@ -40,7 +40,7 @@ class Threads:
             future.result()
 
     def close(self) -> None:
-        """End the threads; may be called again, and new tasks begin new ones."""
+        """End the threads; may be called again, and new tasks start new ones."""
         if self._pool is not None:
             self._pool.shutdown()
         self._pool = None

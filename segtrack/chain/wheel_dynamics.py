@@ -291,7 +291,7 @@ def _place_velocity(parents: ParentFrames, wheels: Wheels, w: int) -> Vector:
 
 @compiled
 def carry_slides(running_gear: RunningGearArrays, parents: ParentFrames) -> None:
-    """Let what slides on tensioners feel how the acceleration of its parent link has changed."""
+    """Correct idlers' slide speeds for the change in their parent link's acceleration since the last step."""
     wheels, state, loads = running_gear.wheels, running_gear.state, running_gear.loads
     for w in range(len(wheels.inertias)):
         if wheels.slide_masses[w] > 0:

@@ -1,4 +1,4 @@
-"""The command line: `segtrack ...`."""
+"""Command line `segtrack ...`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program: its commands, and what of the environment it heeds."""
+"""Program `segtrack`: its commands, and the environment variables that it reads."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MIN_COLUMNS = 20
 
 
 def main() -> None:
-    """Run the program."""
+    """Run the command-line program, after checks of its arguments and environment."""
     for argument in sys.argv[1:]:
         try:
             argument.encode()

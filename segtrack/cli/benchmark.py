@@ -108,7 +108,7 @@ def benchmark(
 
 
 def _counts(option: str, text: str, most: int) -> tuple[int, ...]:
-    """Return whole numbers from 1 to a largest one, of an option."""
+    """Parse an option's whole numbers from 1 to `most`."""
     numbers = parse_numbers(option, text)
     for number in numbers:
         if not 1 <= number <= most or not number.is_integer():

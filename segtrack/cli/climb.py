@@ -142,7 +142,7 @@ def _run(
     open_film: Callable[[ClimbProgress], Film] | None,
     recorder: GrouserRecorder | None,
 ) -> ClimbResult:
-    """Drive, with a progress bar, and a film or readings of grousers if there are to be any."""
+    """Simulate a climb with a progress bar, and a film or grouser readings if wanted."""
     film: Film | None = None
     with ExitStack() as stack:
         advance = stack.enter_context(
@@ -163,7 +163,7 @@ def _run(
 
 
 def _open_film(path: Path, options: Mapping[str, Any], now: ClimbProgress) -> Film:
-    """Begin a film of a climb."""
+    """Begin the film of a climb."""
     from segtrack.rendering import Film
 
     return Film(path, now.robot, now.world.terrains, **options)

@@ -202,6 +202,7 @@ def station(
 
 
 def _measure(seconds: float, as_json: bool) -> None:
+    """Measure a station of its own, and print the results."""
     from segtrack.station import machine, measure_station
 
     if finite("--measure [s]", seconds) < 3:

@@ -1,4 +1,4 @@
-"""Command group `segtrack event`: a vehicle at an obstacle of NG-NRMM, a command for each kind."""
+"""Command group `segtrack event`: a vehicle at an obstacle of NG-NRMM, one command for each kind."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ _LARGEST: Mapping[str, float] = MappingProxyType(
 
 @dataclass(frozen=True)
 class AskedEvent:
-    """Options that all events share."""
+    """Options shared by all events."""
 
     vehicle: VehicleName
     speed: Speed = None
@@ -133,7 +133,7 @@ class AskedEvent:
     as_json: JsonFlag = False
 
     def run(self, obstacle: EventObstacle) -> None:
-        """Run one event, or a search."""
+        """Run one event, or a search for its limit."""
         from segtrack.events import EventSetup, UpwardSearch, limit_of
 
         setup = EventSetup(
@@ -172,6 +172,7 @@ class AskedEvent:
             self._once(setup, folder, film)
 
     def _once(self, setup: EventSetup, folder: Path, film: Mapping[str, Any]) -> None:
+        """Run one event, print its result and write its files."""
         from segtrack.events import EventInterrupted, EventProgress, run_event
         from segtrack.report import draw_event, draw_loads, event_table
 
@@ -201,6 +202,7 @@ class AskedEvent:
             raise SegtrackError(result.reason)
 
     def _search(self, setup: EventSetup, search: UpwardSearch, folder: Path) -> None:
+        """Search for the limit of an event, print its result and write its files."""
         from segtrack.events import Found, run_event
         from segtrack.report import draw_search, search_table
 
@@ -241,6 +243,7 @@ class AskedEvent:
 
 
 def _three(option: str, text: str, most: float, unit: str) -> tuple[float, float, float]:
+    """Parse three numbers of an option."""
     numbers = parse_numbers(option, text)
     if len(numbers) != 3:
         raise InvalidValueError(option, "three numbers with commas between them", text)
@@ -261,7 +264,7 @@ event = typer.Typer(help="Drive a vehicle at an obstacle of NG-NRMM.", no_args_i
 
 
 def _event(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a command for a kind of obstacle: options of what makes it, and of `AskedEvent`."""
+    """Register a command for a kind of obstacle: the options of its function, and those of `AskedEvent`."""
 
     def register(make: Callable[..., Any]) -> Callable[..., Any]:
         own = inspect.signature(make, eval_str=True).parameters

@@ -153,7 +153,7 @@ def validate(file: VehicleFile) -> None:
 
 
 def _likely_mistakes(vehicle: VehicleDescription) -> Iterator[str]:
-    """Remarks on what is valid and hardly meant."""
+    """Yield remarks on valid values that are hardly meant."""
     for track in vehicle.mounted_tracks():
         if track.side != "center" and {"left", "right"} & set(track.name.split("_")) == _OTHER[track.side]:
             yield f"track {track.name} lies on the {track.side}, at y = {track.y:g} m: +y is the left"
@@ -167,7 +167,7 @@ def _likely_mistakes(vehicle: VehicleDescription) -> Iterator[str]:
 
 
 def _efficiency(vehicle: VehicleDescription) -> Iterator[str]:
-    """Remarks on how far a file's steering efficiency is off what is reckoned, flippers flat and raised."""
+    """Yield remarks on a file's steering efficiency far from the computed one, flippers flat and up."""
     given = vehicle.steering_efficiency
     if given is None:
         return
@@ -181,7 +181,7 @@ def _efficiency(vehicle: VehicleDescription) -> Iterator[str]:
 
 
 def _shapes_beside_belts(vehicle: VehicleDescription) -> Iterator[str]:
-    """Remarks on collision shapes that carry a vehicle beside its belts."""
+    """Yield remarks on collision shapes that carry weight beside the belts."""
     low = () if vehicle.body.fixed else low_shapes(vehicle)
     if not low:
         return
@@ -198,7 +198,7 @@ def _shapes_beside_belts(vehicle: VehicleDescription) -> Iterator[str]:
 
 
 def _sides(vehicle: VehicleDescription) -> Iterator[str]:
-    """The remark on a vehicle whose belts are not on two sides."""
+    """Yield a remark on a vehicle without belts on two sides."""
     if not vehicle.body.fixed and vehicle.track_offsets is None:
         sides = ", ".join(f"{track.name} {track.side}" for track in vehicle.mounted_tracks())
         yield f"cannot steer by its belts, which are not on both sides of y = 0: {sides}"

@@ -1,4 +1,4 @@
-"""Films of events."""
+"""Observers that film events for `--record`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # Numba takes a while to import.
 
 @contextmanager
 def filming(path: Path | None, options: Mapping[str, Any]) -> Iterator[EventObserver]:
-    """Yield an observer that films an event within the block, and does nothing without a file.
+    """Yield an observer that films an event within the block, or does nothing without a path.
 
     Args:
         path: File of the film.
@@ -41,10 +41,10 @@ def filming(path: Path | None, options: Mapping[str, Any]) -> Iterator[EventObse
 def filming_beside(
     path: Path | None, options: Mapping[str, Any]
 ) -> Iterator[tuple[EventObserver, EventObserver]]:
-    """Yield two observers that film an event each; at the block's end both are one film, beside each other.
+    """Yield two observers that film an event each; at the block's end the films are joined side by side.
 
     Args:
-        path: File of the film; nothing is filmed without.
+        path: File of the film; None for no film.
         options: Options of `Film`.
     """
     with tempfile.TemporaryDirectory() as folder:

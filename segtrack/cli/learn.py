@@ -223,12 +223,12 @@ def evaluate(
 
 
 def task_name(name: str) -> str:
-    """Return a task's name, given as such or as an environment's id."""
+    """Return a task's name, from the name or from an environment's id."""
     return name.removeprefix("segtrack/").removesuffix("-v0")
 
 
 def read_settings(settings: list[str] | None) -> dict[str, Any]:
-    """Return the values of `--set`: numbers, words, or ranges."""
+    """Return the values of `--set` options: numbers, words or ranges."""
     given = {}
     for text in settings or []:
         name, equals, value = text.partition("=")
@@ -246,7 +246,7 @@ def read_settings(settings: list[str] | None) -> dict[str, Any]:
 
 
 def _read(text: str) -> Any:
-    """Return a number, also one that YAML does not take for one, such as 1e-1; or whatever YAML reads."""
+    """Parse a number, also in forms that YAML takes for text (1e-1), or else any YAML value."""
     try:
         return float(text)
     except ValueError:

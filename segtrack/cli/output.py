@@ -1,4 +1,4 @@
-"""Streams, errors, tables, progress bars and options that commands share."""
+"""Streams, errors, tables, progress bars and options shared by commands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def fit_table(table: Table, console: Console) -> Table:
-    """Return a table that fits a console, each cell whole.
+    """Fit a table to a console without cutting any cell.
 
     Columns are as wide as their cells, or else at least as their longest words, between which cells are
     wrapped. Where even words do not fit beside each other, each row becomes a block of lines, one for
@@ -59,7 +59,7 @@ def fit_table(table: Table, console: Console) -> Table:
 
 
 def _blocks(table: Table) -> Table:
-    """A table of two columns, header and cell, with a section for each row."""
+    """Table of two columns (header, cell), with a section for each row of the original."""
     blocks = Table(title=table.title, show_header=False)
     blocks.add_column()
     blocks.add_column()
@@ -73,7 +73,7 @@ def _blocks(table: Table) -> Table:
 
 
 def _range(console: Console, cells: list[object], no_wrap: bool) -> tuple[int, int]:
-    """Width of the longest word, or line if lines are not wrapped, and of the longest line."""
+    """Width of the longest word (or line, if lines are not wrapped), and of the longest line."""
     texts = [Text.from_markup(str(cell)) for cell in cells]
     sizes = [Measurement.get(console, console.options.update(width=10**4), text) for text in texts]
     high = max(size.maximum for size in sizes)
@@ -81,7 +81,7 @@ def _range(console: Console, cells: list[object], no_wrap: bool) -> tuple[int, i
 
 
 def _around(table: Table) -> int:
-    """Width of what is no cell: borders and padding."""
+    """Width of a table's borders and padding."""
     _, right, _, left = table.padding
     borders = len(table.columns) + 1 if table.box is not None else 0
     return borders + len(table.columns) * (left + right)
@@ -91,7 +91,7 @@ Arguments = ParamSpec("Arguments")
 
 
 def path(text: str) -> Path:
-    """Parse the path of a file or folder; `Path` itself takes no name for the working folder."""
+    """Parse the path of a file or folder; an empty name is refused."""
     if not text:
         raise typer.BadParameter("must be a path, got ''")
     return Path(text)
@@ -113,7 +113,7 @@ _held = ExitStack()
 
 
 def command(function: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """Make a function a command that ends with one clear line where the user made a mistake."""
+    """Turn a function into a command that reports mistakes of the user in one line."""
 
     @functools.wraps(function)
     def run(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
@@ -132,12 +132,12 @@ def command(function: Callable[Arguments, None]) -> Callable[Arguments, None]:
 
 
 def words() -> Console:
-    """Return the console for messages and progress: standard error."""
+    """Return the console for messages and progress, on standard error."""
     return Console(stderr=True)
 
 
 def results_folder(out: Path | None, default: str) -> Path:
-    """Return the folder to write to, which is this command's alone until it ends.
+    """Return the folder for results, locked for this command until it ends.
 
     Raises:
         FileAccessError: Nothing can be written there, or another command writes there.
@@ -148,7 +148,7 @@ def results_folder(out: Path | None, default: str) -> Path:
 
 
 def show(tables: Table | Sequence[Table], summary: Mapping[str, Any], as_json: bool) -> None:
-    """Print a result: as one JSON object, or as tables that fit the terminal."""
+    """Print a result as one JSON object, or as tables that fit the terminal."""
     if as_json:
         typer.echo(to_json(summary))
         return
@@ -177,27 +177,28 @@ def finish(outcome: Outcome, folder: Path, as_json: bool) -> None:
 
 
 def say_written(*paths: Path) -> None:
-    """Print which files were written."""
+    """Print the names of written files."""
     for path in paths:
         words().print(f"wrote {path}", markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
 def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
-    """Show a bar on standard error, if that is a terminal; yields a function that sets how far it is."""
+    """Show a progress bar on a terminal's standard error; yields a function that sets the progress."""
     with _bar(what, total, TimeElapsedColumn()) as (bar, task):
         yield lambda done: bar.update(task, completed=done)
 
 
 @contextmanager
 def counting(what: str, total: int) -> Iterator[Callable[[], None]]:
-    """Show a bar on standard error for pieces of work; yields a function to call after each."""
+    """Show a progress bar on standard error; yields a function to call after each piece of work."""
     with _bar(what, total, MofNCompleteColumn()) as (bar, task):
         yield lambda: bar.advance(task)
 
 
 @contextmanager
 def _bar(what: str, total: float, column: ProgressColumn) -> Iterator[tuple[Progress, TaskID]]:
+    """Progress bar on standard error with one task."""
     columns = (TextColumn("{task.description}"), BarColumn(), column, TimeRemainingColumn())
     console = words()
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
@@ -208,7 +209,7 @@ def _bar(what: str, total: float, column: ProgressColumn) -> Iterator[tuple[Prog
 
 @contextmanager
 def compilation_shown_in(bar: Progress) -> Iterator[None]:
-    """Show compilation of kernels as a task of a bar within the block, where the bar is shown."""
+    """Show the compilation of kernels as a task of a progress bar within the block."""
     if bar.disable:
         yield
         return
@@ -233,11 +234,11 @@ FrameSize = Annotated[
 def film_options(
     option: str, film: Path | None, view: str | None, frame_rate: float | None, frame_size: str | None
 ) -> dict[str, Any]:
-    """Return the options of a film as `segtrack.rendering.Film` takes them, checked before the work begins.
+    """Check the film options, and return them as keyword arguments of `segtrack.rendering.Film`.
 
     Args:
-        option: Option that names the film's file.
-        film: The file; None for no film.
+        option: Name of the option with the film's file.
+        film: File of the film; None for no film.
         view: View of the film.
         frame_rate: Frame rate of the film [1/s].
         frame_size: Frame size of the film, as `640x360` [pixels].
@@ -257,7 +258,7 @@ def film_options(
 
 
 def _pixels(size: str) -> tuple[int, int]:
-    """Width and height of `640x360` and the like [pixels]."""
+    """Parse a size such as `640x360` to width and height [pixels]."""
     width, _, height = size.partition("x")
     if not (width.isdecimal() and height.isdecimal()):
         raise InvalidValueError("frame-size [pixels]", "width x height, as 640x360", size)

@@ -1,4 +1,4 @@
-"""`segtrack preview`: what a task draws, in one picture."""
+"""`segtrack preview`: the random courses of a task in one picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command group `segtrack reproduce`: a command for each row of the registry."""
+"""Command group `segtrack reproduce`: one command for each row of the registry."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Session:
 
 
 def _make_command(experiment: Experiment) -> Callable[..., None]:
-    """Make a command of an experiment: its own options, `--out` and `--json`."""
+    """Make an experiment's command from its own options, `--out` and `--json`."""
 
     def call(out: Path | None, as_json: bool, **options: Any) -> None:
         session = _Session(out, experiment.name)
@@ -52,20 +52,20 @@ def _make_command(experiment: Experiment) -> Callable[..., None]:
 
 
 class _Reproductions(TyperGroup):
-    """Group that imports its commands, and with them matplotlib, once one of them is looked at."""
+    """Command group that imports its commands, and with them matplotlib, only when one is needed."""
 
     _made: dict[str, Any] | None = None
 
     @property  # type: ignore[override]
     def commands(self) -> dict[str, Any]:
-        """Commands by name."""
+        """Commands by name, made when first asked for."""
         if self._made is None:
             command(self._make)()  # Ctrl-C while it imports ends it as one of a command does.
         return self._made or {}
 
     @commands.setter
     def commands(self, _: dict[str, Any]) -> None:
-        """Ignore those that click makes: there are none."""
+        """Ignore the commands that click sets: there are none."""
 
     def _make(self) -> None:
         made = typer.Typer(rich_markup_mode=self.rich_markup_mode)

@@ -1,4 +1,4 @@
-"""Standard streams of the program: all of them open, and one end for all failures of writing to them."""
+"""Standard streams of the program, and one exit for all failures to write to them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BROKEN_PIPE = 141
 
 
 def open_streams() -> None:
-    """Make standard output the results' alone, and end the program quietly or by one line where it fails.
+    """Reserve standard output for results; if writing fails, end the program silently or with one line.
 
     PyBullet's window talks on the process's standard output, from C, which gets the null device in its
     place. Descriptors that the shell has closed are opened, or files would take their numbers; writing
@@ -33,7 +33,7 @@ def open_streams() -> None:
 
 
 class _Stream(io.FileIO):
-    """File that becomes the null device, and calls a function, when it cannot be written to."""
+    """File that calls a function and becomes the null device when writing fails."""
 
     def __init__(self, descriptor: int, fails: Callable[[OSError], None]) -> None:
         super().__init__(descriptor, "w", closefd=False)

@@ -1,4 +1,4 @@
-"""`segtrack study`: one event over vehicles that differ in numbers of their file."""
+"""`segtrack study`: one event for many vehicles that differ in numbers of their file."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _again(
     options: dict[str, object],
     as_json: bool,
 ) -> None:
-    """Run one row again, filmed if it is to be, and say whether it is equal."""
+    """Run one row again, filmed if wanted, and report whether its result is equal."""
     from rich.markup import escape
     from rich.table import Table
 
@@ -144,9 +144,9 @@ def _beside(
     options: dict[str, object],
     as_json: bool,
 ) -> None:
-    """Run two rows, and draw them at the same instant, filmed if they are to be."""
+    """Run two rows, draw them side by side at one instant, and film them if wanted."""
     from segtrack.events import run_beside
-    from segtrack.report import beside_table, draw_rows, seen_of_row
+    from segtrack.report import beside_table, draw_rows, row_at_instant
     from segtrack.study import job_of_row, provenance, read_runs, setup_of
 
     rows = read_runs(folder / RUNS, content.parameters, provenance(content))
@@ -156,7 +156,7 @@ def _beside(
     with filming_beside(record, options) as observers:
         instants = run_beside(first, second, observers)
     names = [f"row {number}" for number in numbers]
-    seen = [seen_of_row(content, job, instant) for job, instant in zip(jobs, instants, strict=True)]
+    seen = [row_at_instant(content, job, instant) for job, instant in zip(jobs, instants, strict=True)]
     picture = write_figure(folder / f"rows-{numbers[0]}-{numbers[1]}.png", draw_rows(names, seen, instants))
     show(beside_table(names, seen), dict(zip(names, seen, strict=True)), as_json)
     say_written(picture, *([record] if record is not None else []))

@@ -1,4 +1,4 @@
-"""`segtrack warm-up`: all kernels are compiled ahead, for images and CI."""
+"""`segtrack warm-up`: compile all kernels ahead of use, for images and CI."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from segtrack.cli.output import JsonFlag, command, show
 
 @dataclass(frozen=True)
 class CompiledKernels:
-    """Result of warming up one engine and track model.
+    """Kernels compiled for one engine and track model.
 
     Attributes:
-        engine: Name of the engine, or `pictures` for the kernels that draw.
-        track_model: Track model, empty for pictures.
+        engine: Name of the engine, or `pictures` for the rendering kernels.
+        track_model: Name of the track model; empty for pictures.
         compiled: Number of kernels compiled now.
-        seconds: Time taken [s].
-        folder: Folder for compiled kernels, None where they are not kept.
+        seconds: Compilation time [s].
+        folder: Cache folder of the kernels; None if they are not cached.
     """
 
     engine: str
@@ -46,7 +46,7 @@ def warm_up(as_json: JsonFlag = False) -> None:
 
 
 def compile_kernels() -> Iterator[CompiledKernels]:
-    """Compile the kernels of each engine and track model that has its own, and those that draw."""
+    """Compile the kernels of each engine and track model, and of rendering."""
     from segtrack.engine import DEFAULT_ENGINE, TRACK_MODELS
     from segtrack.kernels import count_compiled, writable_folder
 
@@ -70,7 +70,7 @@ def compile_kernels() -> Iterator[CompiledKernels]:
 
 
 def _simulate(engine: Any, track_model: Any) -> None:
-    """Use everything of a vehicle that is compiled."""
+    """Run a short simulation that calls every kernel of an engine and track model."""
     import segtrack
     from segtrack.engine import find_track_model
 
@@ -85,7 +85,7 @@ def _simulate(engine: Any, track_model: Any) -> None:
 
 
 def _draw() -> None:
-    """Take a picture without a display."""
+    """Take a picture without a display, to compile the rendering kernels."""
     import segtrack
     from segtrack.rendering import Camera
 

@@ -1,4 +1,4 @@
-"""A course: terrain to drive over, and the rules of a repetition on it."""
+"""Course: terrain to drive over, and the rules of a repetition on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Start:
-    """Pose of the vehicle's body frame at the beginning of a repetition; its height follows from the ground.
+    """Start pose of the vehicle's body frame in a repetition; its height follows from the ground.
 
     Attributes:
         x: World x [m].
@@ -49,7 +49,7 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Zone(Rectangle):
-    """Upright box of space, a rectangle in plan, in which the origin of a vehicle's body frame is or is not.
+    """Upright box, rectangular in plan, that contains the origin of a vehicle's body frame or not.
 
     Attributes:
         z_min: Height of its lower end in the world [m].
@@ -60,13 +60,13 @@ class Zone(Rectangle):
     z_max: float = math.inf
 
     def contains(self, x: float, y: float, z: float) -> bool:
-        """Return True for a point of the world [m] in the zone, its sides included."""
+        """Return whether a point of the world [m] is in the zone; its sides count."""
         along, across = seen_from(self, x, y)
         inside = abs(along) <= self.length / 2 and abs(across) <= self.width / 2
         return inside and self.z_min <= z <= self.z_max
 
     def overlaps(self, other: Zone) -> bool:
-        """Return True if some space is in both zones; touching sides are none."""
+        """Return whether two zones share space; touching sides do not count."""
         if min(self.z_max, other.z_max) - max(self.z_min, other.z_min) < _ROUNDING:
             return False
         return not (_beside(self, other) or _beside(other, self))
@@ -74,7 +74,7 @@ class Zone(Rectangle):
 
 @dataclass(frozen=True)
 class Wall(Rectangle):
-    """Upright box, a rectangle in plan, that a vehicle must not touch.
+    """Upright box, rectangular in plan, that a vehicle must not touch.
 
     Attributes:
         bottom: Height of its lower end in the world [m].
@@ -87,13 +87,13 @@ class Wall(Rectangle):
 
 @dataclass(frozen=True)
 class Setting:
-    """Length or angle of a course's apparatus that makes it harder.
+    """Length or angle of a course's apparatus that sets its difficulty.
 
     Attributes:
-        name: Name in words.
-        unit: Unit of its values.
-        values: Values offered, ascending.
-        value: Value in use, which need not be one of them.
+        name: Name of the setting, in words.
+        unit: Unit of the values.
+        values: Offered values, ascending.
+        value: Present value; it need not be an offered one.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Setting:
 
     @property
     def next_value(self) -> float | None:
-        """Next value above the one in use; None at the top: "raise the setting until it fails"."""
+        """Next offered value above the present one; None at the top."""
         return min((value for value in self.values if value > self.value), default=None)
 
 
@@ -112,22 +112,22 @@ class Course:
     """A course at one setting.
 
     Attributes:
-        name: Name by which it is found.
+        name: Name in files and commands.
         title: Title for people.
-        description: Path that is driven, and the test method that it is modelled on.
-        kind: `obstacle` is rated in repetitions a minute, `terrain` in metres a minute.
-        terrains: Terrains for `World.add_terrain`, the floor first; walls are among them.
+        description: Path to drive, and the test method behind it.
+        kind: `obstacle`, rated in repetitions per minute, or `terrain`, in metres per minute.
+        terrains: Terrains for `World.add_terrain`: the floor first, walls included.
         start: Start of each repetition.
-        gates: Zones that one repetition leads through, in this order.
-        walls: Boxes that are a fault to touch.
+        gates: Zones that a repetition passes, in this order.
+        walls: Boxes; touching one is a fault.
         bounds: Zone outside of which a vehicle is off course.
-        lowest: Height of the body frame's origin in the world, below which the vehicle has fallen [m].
+        lowest: World z of the body frame's origin below which the vehicle has fallen [m].
         distance: Nominal length of the path of one repetition [m].
-        setting: Setting that can be raised; None if there is none.
+        setting: Setting of the course; None if there is none.
         lane_width: Width of the narrowest lane between its walls [m]; None without lanes.
-        vehicle: Bundled vehicle that it is meant for.
+        vehicle: Bundled vehicle for which it was designed.
         time_limit: Time limit of a trial [s]; None if there is none.
-        source: YAML text from which it was made.
+        source: YAML text of the course.
     """
 
     name: str
@@ -148,11 +148,11 @@ class Course:
     source: str
 
     def with_ground(self, friction: float | None = None, soil: str | None = None) -> Course:
-        """Return the course on other ground.
+        """Return the course with another friction or soil.
 
         Args:
-            friction: Coulomb friction of all rigid ground [-]; as it is if not given.
-            soil: Published soil that the floor and beds of soil consist of; as they are if not given.
+            friction: Coulomb friction of all rigid ground [-]; unchanged if not given.
+            soil: Published soil for the floor and beds of soil; unchanged if not given.
 
         Raises:
             UnknownNameError: There is no such soil.
@@ -170,13 +170,13 @@ class Course:
 
 
 def seen_from(place: Rectangle, x: float, y: float) -> tuple[float, float]:
-    """Return a point of the world along and across a place, from its middle [m]."""
+    """Transform a point of the world to coordinates along and across a rectangle, from its middle [m]."""
     cosine, sine = math.cos(place.yaw), math.sin(place.yaw)
     return cosine * (x - place.x) + sine * (y - place.y), cosine * (y - place.y) - sine * (x - place.x)
 
 
 def _beside(one: Zone, other: Zone) -> bool:
-    """Return True if a side of one zone has the other beyond it, in plan."""
+    """Return whether a side of one zone separates it from the other in plan."""
     along, across = seen_from(one, other.x, other.y)
     cosine, sine = abs(math.cos(other.yaw - one.yaw)), abs(math.sin(other.yaw - one.yaw))
     length = (one.length + cosine * other.length + sine * other.width) / 2

@@ -1,4 +1,4 @@
-"""Content of a course file: the layout of the ground, and the rules of a repetition on it."""
+"""Course files: keys of the ground's layout, and of the rules of a repetition."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Friction = Annotated[
 
 
 class FloorPlace(Spec):
-    """A place on the floor."""
+    """Place on the floor."""
 
     x: Place = 0.0
     """World x [m]."""
@@ -91,7 +91,7 @@ class LanePiece(_LaneKinds):
 
     @property
     def apparatus(self) -> Apparatus:
-        """Apparatus that the piece gives."""
+        """The obstacle that this piece's keys describe."""
         return given_one(self, self.kinds)
 
 
@@ -99,7 +99,7 @@ _LooseKinds: Any = create_model("_LooseKinds", __base__=LanePiece, **piece_field
 
 
 class Piece(_LooseKinds):
-    """One apparatus anywhere on the floor."""
+    """One apparatus at a place on the floor."""
 
     kinds: ClassVar[tuple[str, ...]] = tuple(LOOSE_APPARATUS)
     place: FloorPlace = FloorPlace()
@@ -122,7 +122,7 @@ class LaneWalls(Spec):
 
 
 class Lane(Spec):
-    """Pieces one after another, between walls."""
+    """Consecutive pieces between walls."""
 
     width: Length
     """Width between the walls [m]; 0.3, 0.6, 1.2 or 2.4 in the test methods."""
@@ -134,7 +134,7 @@ class Lane(Spec):
 
 
 class Layout(Spec):
-    """Floor and the pieces on it: a course's, or the ground of anything else that drives."""
+    """Floor and pieces on it: a course's, or any other ground's."""
 
     friction: Friction = 1.0
     """Coulomb friction of the floor, and of pieces without their own [-]."""
@@ -153,7 +153,7 @@ def _bundled(vehicle: str) -> str:
 
 
 class Gate(Spec):
-    """A zone through which a repetition leads: a piece, or a rectangle."""
+    """Zone that a repetition passes: a piece, or a rectangle."""
 
     piece: Name | None = None
     """Name of a piece."""
@@ -174,7 +174,7 @@ class Gate(Spec):
 
 
 class RaisedSetting(Spec):
-    """Setting that is raised: the number that takes the place of the word `setting` in lanes and terrain."""
+    """Setting of a course: the number for the word `setting` in lanes and terrain."""
 
     name: Text
     unit: Text
@@ -195,7 +195,7 @@ class RaisedSetting(Spec):
 
 
 class CourseFile(Layout):
-    """A course file."""
+    """Course file."""
 
     title: Text
     description: Text

@@ -1,4 +1,4 @@
-"""Ground of a layout, and a course on it: pieces in their places, their solids, walls and gates."""
+"""Ground of a course: placed pieces with their solids, walls and gates."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _BELOW, _ABOVE = 0.2, 1.0
 
 
 class FloorFrame(NamedTuple):
-    """A place on the floor: x, y [m] and yaw [rad] in the world."""
+    """Frame on the floor: x, y [m] and yaw [rad] in the world."""
 
     x: float
     y: float
@@ -48,18 +48,18 @@ class FloorFrame(NamedTuple):
 
     @classmethod
     def of(cls, pose: FloorPlace) -> FloorFrame:
-        """Return the place that a file gives."""
+        """Make the frame from a place in a file."""
         return cls(pose.x, pose.y, math.radians(pose.yaw_deg))
 
     def at(self, along: float, across: float = 0.0) -> FloorFrame:
-        """Return a place in the frame, with its yaw."""
+        """Return the frame at a point of this frame [m], with equal yaw."""
         cosine, sine = math.cos(self.yaw), math.sin(self.yaw)
         return FloorFrame(
             self.x + cosine * along - sine * across, self.y + sine * along + cosine * across, self.yaw
         )
 
     def moved(self, solid: ConvexSolid, elevation: float) -> _Part:
-        """Return a solid of this frame in the world."""
+        """Transform a solid of this frame to the world."""
         turn = Rotation.from_euler("z", self.yaw)
         origin = np.array([self.x, self.y, elevation])
         if isinstance(solid, Prism):
@@ -75,7 +75,7 @@ class FloorFrame(NamedTuple):
 
 
 class LaidPiece(NamedTuple):
-    """A piece where it stands, and how wide it is [m]."""
+    """Piece at its place, with its width [m]."""
 
     piece: LanePiece
     frame: FloorFrame
@@ -83,12 +83,12 @@ class LaidPiece(NamedTuple):
 
     @property
     def obstacle(self) -> Obstacle:
-        """Obstacle, which begins at x = 0 of its frame."""
+        """Obstacle of the piece, which begins at x = 0 of the piece's frame."""
         return self.piece.apparatus.obstacle(self.width)
 
     @property
     def extent(self) -> float:
-        """Length along its frame's x axis [m]."""
+        """Length along the piece's x axis [m]."""
         return self.obstacle.extent
 
     def zone(self, inset: float = 0.0) -> Zone:
@@ -98,14 +98,14 @@ class LaidPiece(NamedTuple):
         return zone_at(self.frame.at((start + end) / 2), length, self.width, self.piece.elevation + height)
 
     def corners(self) -> Iterator[tuple[float, float]]:
-        """Yield the corners of its outline in plan [m]."""
+        """Yield the corners of the outline in plan [m]."""
         for along in (0.0, self.extent):
             for across in (-self.width / 2, self.width / 2):
                 place = self.frame.at(along, across)
                 yield place.x, place.y
 
     def solids(self) -> Iterator[_Part]:
-        """Yield its solids in the world; none for level ground on the floor."""
+        """Yield the solids in the world; none for level ground on the floor."""
         obstacle = self.obstacle
         if isinstance(obstacle, Platform) and self.piece.elevation == 0:
             return
@@ -113,7 +113,7 @@ class LaidPiece(NamedTuple):
             yield self.frame.moved(solid, self.piece.elevation)
 
     def walls(self) -> Iterator[Wall]:
-        """Yield its walls, which must not be touched."""
+        """Yield the walls, which must not be touched."""
         for upright in self.piece.apparatus.walls(self.width):
             x, y, yaw = self.frame.at(upright.x, upright.y)
             top = self.piece.elevation + upright.top
@@ -121,12 +121,12 @@ class LaidPiece(NamedTuple):
 
 
 class Site(NamedTuple):
-    """A layout with everything in its place.
+    """Layout with all pieces at their places.
 
     Attributes:
-        lanes: The pieces of each lane.
-        pieces: All there are, those of lanes first.
-        walls: All that must not be touched.
+        lanes: Pieces of each lane.
+        pieces: All pieces, those of lanes first.
+        walls: All walls, which must not be touched.
     """
 
     lanes: tuple[tuple[LaidPiece, ...], ...]
@@ -134,7 +134,7 @@ class Site(NamedTuple):
     walls: tuple[Wall, ...]
 
     def problems(self) -> Iterator[Problem]:
-        """Yield the mistakes in the places of the pieces."""
+        """Yield the mistakes in the pieces' places."""
         corners = [corner for piece in self.pieces for corner in piece.corners()]
         farthest = max((abs(place) for corner in corners for place in corner), default=0.0)
         if farthest > FLOOR_REACH:
@@ -146,7 +146,7 @@ class Site(NamedTuple):
 
 
 def lay_out(layout: Layout) -> Site:
-    """Put the pieces of a layout in their places."""
+    """Place the pieces of a layout."""
     lanes = tuple(tuple(_laid(lane)) for lane in layout.lanes)
     loose = [LaidPiece(piece, FloorFrame.of(piece.place), piece.width) for piece in layout.terrain]
     pieces = (*chain.from_iterable(lanes), *loose)
@@ -162,7 +162,7 @@ def _laid(lane: Lane) -> Iterator[LaidPiece]:
 
 
 def _lane_walls(lane: Lane, laid: Sequence[LaidPiece]) -> Iterator[Wall]:
-    """Walls beside each piece, as high above it everywhere, and at the two ends."""
+    """Walls beside each piece of a lane, at constant height above it, and at the lane's ends."""
     if lane.walls is None:
         return
     aside = (lane.width + WALL_THICKNESS) / 2
@@ -187,11 +187,11 @@ def _lane_walls(lane: Lane, laid: Sequence[LaidPiece]) -> Iterator[Wall]:
 
 
 def build_ground(layout: Layout, name: str) -> tuple[Terrain, ...]:
-    """Return the terrains of a layout: its floor, its pieces by their kind of ground, and its walls.
+    """Return the terrains of a layout: floor, pieces by kind of ground, and walls.
 
     Args:
-        layout: Layout with numbers in the places of a setting.
-        name: Name of the terrains in messages.
+        layout: Layout, with the setting's value filled in.
+        name: Name of the terrains for messages.
     """
     return tuple(_terrains(layout, name, lay_out(layout)))
 
@@ -222,7 +222,7 @@ def _wall_solid(wall: Wall) -> Box:
 
 
 def zone_at(middle: FloorFrame, length: float, width: float, ground: float) -> Zone:
-    """A zone around a vehicle that stands on ground of a height [m] within a rectangle."""
+    """Zone of the body frame of a vehicle that stands in a rectangle on ground of a height [m]."""
     return Zone(*middle, length, width, ground - _BELOW, ground + _ABOVE)
 
 
@@ -230,7 +230,7 @@ def build_course(file: CourseFile, name: str, value: float | None, source: str) 
     """Build a course.
 
     Args:
-        file: Content of the file, the setting's value in its places.
+        file: Content of the file, with the setting's value filled in.
         name: Name of the course.
         value: Value of the setting; None if there is none.
         source: Text of the file.
@@ -283,7 +283,7 @@ def gates_of(file: CourseFile, site: Site) -> Iterator[Zone]:
 
 
 def _bounds(pieces: Sequence[LaidPiece], gates: Sequence[Zone], margin: float) -> Zone:
-    """Return the rectangle around all pieces and gates, along the world's axes."""
+    """Return the rectangle, along the world's axes, around all pieces and gates."""
     corners = [corner for laid in pieces for corner in laid.corners()]
     for gate in gates:
         middle = FloorFrame(gate.x, gate.y, gate.yaw)
@@ -295,6 +295,6 @@ def _bounds(pieces: Sequence[LaidPiece], gates: Sequence[Zone], margin: float) -
 
 
 def _distance(start: Start, gates: Sequence[Zone]) -> float:
-    """Return the path's length: from the start to each gate's middle in turn, and back to the start [m]."""
+    """Return the length of the path from the start through the middles of all gates and back [m]."""
     places = [(start.x, start.y), *((gate.x, gate.y) for gate in gates), (start.x, start.y)]
     return sum(math.dist(a, b) for a, b in zip(places, places[1:], strict=False))

@@ -33,7 +33,7 @@ def _bundled() -> dict[str, Path]:
 
 
 def bundled_courses() -> tuple[str, ...]:
-    """Return the names of the courses that come with segtrack, in alphabetical order."""
+    """Return the names of the bundled courses, in alphabetical order."""
     return tuple(_bundled())
 
 
@@ -47,7 +47,7 @@ def load_course(name_or_path: str | Path, setting: float | None = None) -> Cours
 
     Args:
         name_or_path: Name of a bundled course, or path of a YAML file.
-        setting: Value of what can be raised; the file's own if not given.
+        setting: Value of the course's setting; by default the file's own.
 
     Raises:
         UnknownNameError: No such course.
@@ -63,10 +63,10 @@ def parse_course(text: str, name: str, setting: float | None = None, file: str |
     """Read and check the text of a course file, as `Course.source` holds it.
 
     Args:
-        text: YAML.
+        text: YAML text of the course.
         name: Name of the course.
-        setting: See `load_course`.
-        file: Name of the file, for messages; the course's if not given.
+        setting: Value of the course's setting, see `load_course`.
+        file: Name of the file for messages; by default the course's.
 
     Raises:
         CourseFileError: The text has mistakes; all of them are listed.
@@ -92,7 +92,7 @@ def parse_course(text: str, name: str, setting: float | None = None, file: str |
 
 
 def _values(data: Any) -> list[float | None]:
-    """The values of the setting as far as they are sound; None alone for a course without."""
+    """Valid values of the setting in a file; [None] for a course without one."""
     if not isinstance(data, dict) or "setting" not in data:
         return [None]
     given = data["setting"].get("values") if isinstance(data["setting"], dict) else None
@@ -102,7 +102,7 @@ def _values(data: Any) -> list[float | None]:
 
 
 def _checked(content: YamlFile, value: float | None, file: str) -> CourseFile:
-    """The description at a value of the setting."""
+    """Validated content of a file at a value of the setting."""
     if value is not None:
         data = {key: part if key == "setting" else _put(part, value) for key, part in content.data.items()}
         problems = content.problems
@@ -122,7 +122,7 @@ def _checked(content: YamlFile, value: float | None, file: str) -> CourseFile:
 
 
 def _put(part: Any, value: float) -> Any:
-    """A part of a file with a value in the places of the setting."""
+    """Copy of a part of a file with a value in place of the word `setting`."""
     match part:
         case dict():
             return {key: _put(inner, value) for key, inner in part.items()}

@@ -1,4 +1,4 @@
-"""Apparatus of courses: the keys of each in a course file, made from its obstacle in `segtrack.terrain`.
+"""Apparatus of courses: their keys in course files, derived from obstacles of `segtrack.terrain`.
 
 A row of `APPARATUS` makes a kind of piece of an obstacle's class; angles are given in degrees, under a
 key that says so. The frame of a piece has its origin in the middle of its entrance on the ground, x
@@ -56,7 +56,7 @@ Many = Annotated[
 
 
 class Upright(NamedTuple):
-    """Upright box of an apparatus that must not be touched, in the frame of its piece.
+    """Wall-like box of an apparatus that must not be touched, in the frame of its piece.
 
     Attributes:
         x: Middle along x [m].
@@ -74,11 +74,11 @@ class Upright(NamedTuple):
 
 
 class Apparatus(Spec):
-    """Keys of something that stands in a lane, or somewhere on the floor."""
+    """Base class of the keys of an apparatus, in a lane or anywhere on the floor."""
 
     @abstractmethod
     def obstacle(self, width: float) -> Obstacle:
-        """Return the obstacle in a lane of a width [m], which begins at x = 0."""
+        """Return the obstacle in a lane of a width [m]; it begins at x = 0."""
 
     def walls(self, width: float) -> Iterator[Upright]:
         """Yield the boxes that must not be touched."""
@@ -93,7 +93,7 @@ class Apparatus(Spec):
 
 
 class RampKeys(Apparatus):
-    """A straight slope up to a level top; an inclined plane if it is long."""
+    """Straight slope up to a level top; an inclined plane if it is long."""
 
     slope_deg: Slope = 15.0
     """[deg]"""
@@ -118,7 +118,7 @@ class RampKeys(Apparatus):
 
 
 class StairsKeys(Apparatus):
-    """Stairs up to a landing, and on request down behind it."""
+    """Stairs up to a landing, and optionally down behind it."""
 
     slope_deg: Slope = 40.0
     """Slope of the line over the noses [deg]."""
@@ -146,7 +146,7 @@ class StairsKeys(Apparatus):
 
 @dataclass(frozen=True, kw_only=True)
 class _Stretch(Obstacle):
-    """Stretch of the floor on which nothing but walls stands.
+    """Stretch of the floor with walls only.
 
     Attributes:
         length: Length along x [m].
@@ -165,7 +165,7 @@ class _Stretch(Obstacle):
 
 
 class WallKeys(Apparatus):
-    """An upright wall along x."""
+    """Upright wall along x."""
 
     length: Length
     """[m]"""
@@ -184,7 +184,7 @@ class WallKeys(Apparatus):
 
 
 class DoorwayKeys(Apparatus):
-    """A wall across with an opening in its middle."""
+    """Wall across the lane with an opening in its middle."""
 
     opening: Length
     """[m]"""
@@ -207,7 +207,7 @@ class DoorwayKeys(Apparatus):
 
 
 class _ObstacleKeys(Apparatus):
-    """Keys that are the fields of an obstacle's class."""
+    """Base class of keys that are the fields of an obstacle class."""
 
     kind: ClassVar[type[Obstacle]]
     key_of: ClassVar[dict[str, str]]
@@ -221,12 +221,12 @@ class _ObstacleKeys(Apparatus):
 
 
 def keys_of(kind: type[Obstacle], **defaults: Any) -> type[Apparatus]:
-    """Return the keys of an obstacle in a course file.
+    """Return the class of an obstacle's keys in a course file.
 
     Args:
-        kind: The obstacle's class; its fields with their limits become keys, but for place, width,
+        kind: Class of the obstacle; its fields and limits become keys, except place, width,
             friction and soil, which a course gives otherwise.
-        defaults: Values of keys that differ from those of the class; `...` for one that must be given.
+        defaults: Default values that differ from the class's; `...` makes a key mandatory.
     """
     placed = {field.name for field in fields(Obstacle)}
     hints, said = get_type_hints(kind, include_extras=True), _field_texts(kind)
@@ -253,7 +253,7 @@ def keys_of(kind: type[Obstacle], **defaults: Any) -> type[Apparatus]:
 
 
 def _number(limits: Limits) -> Any:
-    """Type of a number in a course file, which is also bounded above."""
+    """Pydantic type of a number within limits in a course file, also bounded above."""
     if limits.whole:
         return Many
     if limits.unit == "rad":
@@ -266,7 +266,7 @@ def _number(limits: Limits) -> Any:
 
 
 def _field_texts(kind: type[Obstacle]) -> dict[str, str]:
-    """Texts of a class's attributes, from its docstring."""
+    """Descriptions of a class's attributes, from its docstring."""
     section = inspect.cleandoc(kind.__doc__ or "").partition("Attributes:\n")[2]
     entries = re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE)
     return {name: re.sub(r"\s+", " ", text) for name, text in entries}
@@ -293,5 +293,5 @@ LOOSE_APPARATUS: dict[str, type[Apparatus]] = APPARATUS | {"wall": WallKeys}
 
 
 def piece_fields(apparatus: dict[str, type[Apparatus]]) -> dict[str, Any]:
-    """Return the optional fields, one a kind, of a piece in a course file."""
+    """Return the optional fields of a piece in a course file, one for each kind of apparatus."""
     return {kind: (keys | None, None) for kind, keys in apparatus.items()}

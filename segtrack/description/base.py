@@ -1,4 +1,4 @@
-"""Base of every part of a description: frozen, strict about numbers, unknown keys refused."""
+"""Base class of the parts of a vehicle file: frozen, strict about numbers, unknown keys refused."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _in_radians(angle: float) -> float:
 
 
 def in_radians(angle: float) -> str:
-    """Return the advice for an angle that looks like degrees."""
+    """Return the advice for an angle that looks like degrees: its value in radians."""
     return f"got {angle:g}, which in degrees would be {math.radians(angle):.4g} rad"
 
 
@@ -64,10 +64,10 @@ Text = Annotated[str, Field(strict=True, min_length=1, max_length=MAX_TEXT), Aft
 
 
 def check_seen(what: str, text: str) -> str:
-    """Return a name that people are shown.
+    """Return a name for display, or refuse one with characters that are invisible.
 
     Args:
-        what: Thing that has the name, for the message.
+        what: Thing that the name belongs to, for the message.
         text: Name.
 
     Raises:
@@ -79,17 +79,17 @@ def check_seen(what: str, text: str) -> str:
 
 
 def expanded(name: str | Path) -> Path:
-    """Path with the home folder for `~`; that of a user who is not there stays as it is."""
+    """Path with `~` replaced by the home folder, if there is one."""
     return Path(os.path.expanduser(name))
 
 
 def shown(path: Path) -> str:
-    """Path as text, with escapes for bytes that are not UTF-8: messages that pass pydantic have none."""
+    """Text of a path; bytes that are not UTF-8 are escaped, since messages that pass pydantic have none."""
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
 def _resolve(file: str, info: ValidationInfo) -> str:
-    """Make a path absolute, taking it relative to the file's folder."""
+    """Make a path absolute, from the vehicle file's folder, and refuse one without a file."""
     path = Path((info.context or {}).get("folder", "."), expanded(file)).resolve()
     if not os.path.isfile(path):  # A path's own raises on names that are too long for the system.
         raise ValueError(f"must be an existing file, got {file!r} (looked for {shown(path)})")
@@ -100,7 +100,7 @@ ExistingFile = Annotated[str, Field(strict=True), AfterValidator(_resolve)]
 
 
 def _beside(given: str, info: ValidationInfo) -> str:
-    """A path beside the file made absolute, if something is there; else the name of something bundled."""
+    """Make a path beside the file absolute if something is there; else keep it as a bundled name."""
     path = Path((info.context or {}).get("folder", "."), expanded(given)).resolve()
     return str(path) if os.path.exists(path) else given
 
@@ -114,14 +114,14 @@ XML_ERRORS = ElementTree.ParseError, LookupError, ValueError
 
 
 class UnknownPartError(Exception):
-    """A check asks for what is itself wrong in the file, or missing."""
+    """Raised when a check asks for a key that is missing, or wrong in the file."""
 
 
 class MistakesError(ValueError):
-    """Mistakes of a part's keys in combination, each with its path from that part."""
+    """Inconsistencies between a part's keys, each with its path from that part."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        """List the problems."""
+        """Keep the mistakes, and join them to a message."""
         self.problems = tuple(problems)
         super().__init__("; ".join(map(str, self.problems)))
 
@@ -132,7 +132,7 @@ _CHECKS: set[Any] = set()
 
 
 def check(method: Check) -> Check:
-    """Mark a method of a `Spec` that yields what its keys get wrong together, each with its path from there.
+    """Mark a method of a `Spec` as a check: it yields inconsistencies between keys, with their paths.
 
     It may raise `UnknownPartError`: then something that it needs is wrong, and has been said.
     """
@@ -141,9 +141,9 @@ def check(method: Check) -> Check:
 
 
 class Spec(BaseModel):
-    """A part of a YAML file.
+    """Base class of a part of a YAML file, with its keys as fields.
 
-    One with mistakes has no instance; to run its checks on what is right of it, `known_parts` makes one
+    A part with mistakes has no instance; to run its checks on the valid keys, `known_parts` makes one
     that lacks the rest, and raises `UnknownPartError` where that is asked for.
     """
 
@@ -152,12 +152,12 @@ class Spec(BaseModel):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        """Collect the part's checks and those of its bases, in the order in which they are written."""
+        """Collect the checks of the class and its bases, in the order of their definition."""
         members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
         cls._checks = tuple(value for value in members.values() if isfunction(value) and value in _CHECKS)
 
     def own_problems(self) -> list[Problem]:
-        """List the mistakes of the part's keys in combination, as far as the keys are known."""
+        """List the inconsistencies between the part's keys, as far as these are valid."""
         problems = []
         for method in self._checks:
             with suppress(UnknownPartError):
@@ -167,7 +167,7 @@ class Spec(BaseModel):
 
     @property
     def is_whole(self) -> bool:
-        """True if every key is known: nothing is wrong by itself in the file."""
+        """True if every key of the part is valid by itself."""
         return all(name in self.__dict__ for name in type(self).model_fields)
 
     @model_validator(mode="after")
@@ -187,7 +187,7 @@ class Spec(BaseModel):
 
 
 def known(part: Spec, path: str, otherwise: Any) -> Any:
-    """Return the value at a path of attributes, or a substitute for a value that is wrong in the file."""
+    """Return the value at a path of attributes, or `otherwise` if it is wrong in the file."""
     try:
         return attrgetter(path)(part)
     except UnknownPartError:
@@ -195,7 +195,7 @@ def known(part: Spec, path: str, otherwise: Any) -> Any:
 
 
 def not_zero(value: float) -> float:
-    """The value.
+    """Return the value, or refuse zero.
 
     Raises:
         ValueError: It is zero (pydantic reports it with its path).
@@ -206,7 +206,7 @@ def not_zero(value: float) -> float:
 
 
 def exactly_one(spec: Spec, names: tuple[str, ...]) -> Checks:
-    """The mistake of giving none or several of `names`, if it is one."""
+    """Yield a mistake unless exactly one of `names` is given."""
     given = [name for name in names if getattr(spec, name) is not None]
     if len(given) != 1:
         message = f"must have exactly one of {', '.join(names)}, got {', '.join(given) or 'none'}"
@@ -214,7 +214,7 @@ def exactly_one(spec: Spec, names: tuple[str, ...]) -> Checks:
 
 
 def given_one(spec: Spec, names: tuple[str, ...]) -> Any:
-    """The one of `names` that the part gives.
+    """Return the value of the only one of `names` that the part gives.
 
     Raises:
         UnknownPartError: None or several of them are given.

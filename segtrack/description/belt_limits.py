@@ -1,4 +1,4 @@
-"""Limits of a vehicle's belts: those that segments can form."""
+"""Checks that a vehicle's belts can be modelled by segments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_DIP = 1e-4
 
 
 def segments_dip(track: TrackSpec) -> float:
-    """Return the depth to which straight segments of a track would run into flat ground [m], or 0."""
+    """Return the depth by which a track's straight segments would dip below flat ground [m], or 0."""
     if track.grousers is None:
         return 0.0
     dip = ground_dip(track.belt_path, track.segment_links(), track.period, track.grousers.height)
@@ -20,7 +20,7 @@ def segments_dip(track: TrackSpec) -> float:
 
 
 def segments_problems(vehicle: VehicleDescription) -> list[Problem]:
-    """Yield the reasons against the track model `segments` for a vehicle's belts; others drive them."""
+    """List the reasons why the track model `segments` cannot drive a vehicle's belts."""
     tracks = [(f"tracks.{name}", track) for name, track in vehicle.tracks.items()]
     for name, flipper in vehicle.flippers.items():
         tracks += [(f"flippers.{name}.tracks.{own}", track) for own, track in flipper.tracks.items()]

@@ -1,4 +1,4 @@
-"""The body of a vehicle: numbers, or the user's own URDF."""
+"""Body of a vehicle file: given by numbers, or by the user's own URDF."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from segtrack.errors import Problem
 
 
 class Body(Spec):
-    """The vehicle's body: numbers, or the user's own URDF."""
+    """Body of a vehicle: given by numbers, or by the user's own URDF."""
 
     mass: Positive | None = None
     """Belts and flippers not included [kg]."""
@@ -58,6 +58,7 @@ class Body(Spec):
 
     @check
     def _links_without_contact(self) -> Checks:
+        """Links of `links_without_contact` that the URDF does not have, or a list without a URDF."""
         if not self.without_contact:
             return
         if self.urdf is None:
@@ -73,7 +74,7 @@ class Body(Spec):
                 yield Problem(f"without_contact[{i}]", message)
 
     def contact_shapes(self) -> Iterator[tuple[str, LinkShape]]:
-        """Shapes that can touch something, each with the name of its link: the outline of the body.
+        """Collision shapes that can touch something, each with its link's name: the outline of the body.
 
         They are the collision shapes of its URDF; its box, of a link `body`, without one.
         """
@@ -86,25 +87,25 @@ class Body(Spec):
 
     @property
     def total_mass(self) -> float:
-        """Mass without belts and flippers: the number given, or that of all links of the URDF [kg]."""
+        """Mass without belts and flippers: the given number, or the sum of the URDF's links [kg]."""
         if self.urdf is not None:
             return sum(link_masses(ElementTree.parse(self.urdf).getroot()).values())
         assert self.mass is not None
         return self.mass
 
     def mounted(self, mount: Mount) -> Frame:
-        """A mount's frame in the body frame, which is the root link's; all joints of a URDF stand at 0."""
+        """Frame of a mount in the body frame (the root link's), with all joints of a URDF at 0."""
         return self._parent_frames[mount.parent] @ mount.frame
 
     @cached_property
     def link_names(self) -> tuple[str, ...]:
-        """`body`, which is the body frame, and the links of a URDF, of which one may have that name."""
+        """Names of the links: `body` for the body frame, and a URDF's (one of which may have that name)."""
         urdf = () if self.urdf is None else link_frames(ElementTree.parse(self.urdf).getroot())
         return ("body", *urdf)
 
     @cached_property
     def _parent_frames(self) -> dict[str, Frame]:
-        """Frames of links that a mount's parent may be, in the body frame."""
+        """Frames of possible parent links of a mount, in the body frame."""
         if self.urdf is None:
             return {"body": Frame.at((0, 0, 0), (0, 0, 0))}
         robot = ElementTree.parse(self.urdf).getroot()

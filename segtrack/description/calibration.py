@@ -1,4 +1,4 @@
-"""Record of a vehicle file's fit: parameters with their uncertainty, and logs fitted or held out."""
+"""Record of the fit behind a vehicle file: parameters with uncertainty, and logs fitted or held out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Hash = Annotated[str, Field(strict=True), AfterValidator(_is_hash)]
 
 
 class FittedParameter(Spec):
-    """A parameter of the vehicle that was fitted."""
+    """Fitted parameter of the vehicle."""
 
     value: Number
     unit: Text
@@ -41,7 +41,7 @@ class FittedParameter(Spec):
 
 
 class FittedLog(Spec):
-    """A log that the vehicle was fitted to, or that was held out."""
+    """Log that the vehicle was fitted to, or that was held out."""
 
     file: Text
     sha256: Hash
@@ -56,7 +56,7 @@ class FittedLog(Spec):
 
 
 class Calibration(Spec):
-    """Origin of a vehicle file in a fit to logs."""
+    """Record of the fit to logs behind a vehicle file."""
 
     date: Text
     """ISO 8601."""

@@ -1,4 +1,4 @@
-"""Check of a file's content: its valid parts, and all mistakes in this project's words."""
+"""Checks of a file's content: its valid parts, and all mistakes with their paths."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Location = tuple[int | str, ...]
 
 
 class Holder(NamedTuple):
-    """Content of a key of a part.
+    """Type of a key's content.
 
     Attributes:
-        container: `dict` or `tuple` of parts; None for one part, or for a value.
-        spec: The kind of part; None for a value.
+        container: `dict` or `tuple` for several parts; None for one part, or a plain value.
+        spec: Class of the parts; None for a plain value.
     """
 
     container: type | None
@@ -35,7 +35,7 @@ class Holder(NamedTuple):
 
 
 def holder_of(field: FieldInfo) -> Holder:
-    """Return the content of a field, optional or not."""
+    """Return the type of a field's content, without the None of an optional one."""
     kinds = [kind for kind in get_args(field.annotation) if kind is not type(None)]
     is_optional = len(kinds) < len(get_args(field.annotation))
     kind = kinds[0] if is_optional else field.annotation
@@ -51,13 +51,13 @@ def holder_of(field: FieldInfo) -> Holder:
 def known_parts(
     kind: type[Part], data: Any, wrong: Collection[Location], folder: Path, at: Location = ()
 ) -> Part:
-    """Return a part with its valid attributes alone.
+    """Make a part from its valid keys alone; to read another one raises `UnknownPartError`.
 
     Args:
         kind: Class of the part.
-        data: Content of the file for it.
+        data: Content of the file for the part.
         wrong: Places of values that are wrong by themselves.
-        folder: Folder that relative paths in it start from.
+        folder: Folder that relative paths start from.
         at: Place of the part in the file.
     """
     given = data if isinstance(data, dict) else {}
@@ -86,7 +86,7 @@ def known_parts(
 
 
 def consistency_problems(part: Spec, at: str = "") -> Iterator[Problem]:
-    """Yield the mistakes of a part's keys in combination, and of the parts in it, each with its path."""
+    """Yield the inconsistencies between keys of a part and of the parts in it, each with its path."""
     for name, value in part.__dict__.items():
         here = f"{at}.{name}".lstrip(".")
         match value:
@@ -142,11 +142,11 @@ _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 
 
 class Misspelt(NamedTuple):
-    """Keys that segtrack does not know, each with the one that it is taken for.
+    """Unknown keys of a file, with the known ones that were likely meant.
 
     Attributes:
-        meant: Likely key, by the place of the unknown one; empty if it is like none.
-        known: The keys there could be instead, by the place of the unknown key.
+        meant: Key that was likely meant, by the place of the unknown key; empty if none is similar.
+        known: Keys that are possible there, by the place of the unknown key.
     """
 
     meant: dict[Location, str]
@@ -154,7 +154,7 @@ class Misspelt(NamedTuple):
 
 
 def misspelt_keys(details: Sequence[ErrorDetails], kind: type[Spec]) -> Misspelt:
-    """Return the likely meaning of the unknown keys of a file that describes a `kind`."""
+    """Find the likely meaning of the unknown keys of a file that describes a `kind`."""
     unknown = [detail["loc"] for detail in details if detail["type"] == "extra_forbidden"]
     known = {place: _keys_at(place[:-1], kind) for place in unknown}
     meant = {}
@@ -166,7 +166,7 @@ def misspelt_keys(details: Sequence[ErrorDetails], kind: type[Spec]) -> Misspelt
 
 
 def field_details(error: ValidationError) -> list[ErrorDetails]:
-    """Return pydantic's mistakes of single keys and values, without those of combinations."""
+    """Return pydantic's errors of single keys and values, without those of inconsistent keys."""
 
     def is_of_a_field(detail: ErrorDetails) -> bool:
         context = detail.get("ctx", {})
@@ -180,12 +180,12 @@ def field_details(error: ValidationError) -> list[ErrorDetails]:
 def field_problems(
     details: Sequence[ErrorDetails], misspelt: Misspelt, tight: Collection[str]
 ) -> Iterator[Problem]:
-    """Yield the mistakes of single keys and values.
+    """Yield the mistakes of single keys and values, in segtrack's wording.
 
     Args:
-        details: Pydantic's.
-        misspelt: The unknown keys.
-        tight: Paths of lists in which a comma stands between two digits.
+        details: Errors of pydantic.
+        misspelt: Unknown keys and their likely meanings.
+        tight: Paths of lists with a comma between two digits and no space (a decimal comma?).
     """
     meant = {(*place[:-1], key) for place, key in misspelt.meant.items()}
     for detail in details:
@@ -218,12 +218,13 @@ def field_problems(
 
 
 def path_of(location: Location) -> str:
-    """The keys to a place in a file; pydantic marks a mistake in a key itself by a last `[key]`."""
+    """Path of keys to a place in a file; pydantic marks a mistake in a key itself by a last `[key]`."""
     keys = location[:-1] if location[-1:] == ("[key]",) else location
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).lstrip(".")
 
 
 def _number_hint(given: Any, is_tight: bool) -> str:
+    """Advice for a text that looks like a number in another notation, or ""."""
     if isinstance(given, str) and _DECIMAL_COMMA.fullmatch(given):
         return f": write the decimals after a point, {given.replace(',', '.')}"
     if isinstance(given, str) and _BASE_60.fullmatch(given):
@@ -234,7 +235,7 @@ def _number_hint(given: Any, is_tight: bool) -> str:
 
 
 def _keys_at(location: Location, kind: type[Spec]) -> tuple[str, ...]:
-    """The keys that the part at a place may have."""
+    """Keys that are possible in the part at a place."""
     spec: Any = kind
     place = list(location)
     while place:
@@ -257,15 +258,15 @@ def check_content(
     refusal: type[DescriptionFileError],
     beside: Callable[[Any], Iterable[Problem]] = lambda known: (),
 ) -> Description:
-    """Make a description of a file's content.
+    """Make a description from a file's content, or raise an error with all mistakes in it.
 
     Args:
-        kind: Kind of part that the whole file is.
+        kind: Class of the part that the whole file is.
         content: Content of the file.
-        file: Its name, for messages.
-        folder: Folder that relative paths in it start from.
-        refusal: Error that is raised for mistakes, with all of them.
-        beside: Further mistakes, found in the valid parts of a file with errors (see `known_parts`).
+        file: Name of the file, for messages.
+        folder: Folder that relative paths start from.
+        refusal: Error to raise, with all mistakes.
+        beside: Function that finds further mistakes in the valid parts of a wrong file (see `known_parts`).
     """
     problems = list(content.problems)
     try:
@@ -285,7 +286,7 @@ def check_content(
 def _mistakes(
     kind: type[Description], error: ValidationError, content: YamlFile, folder: Path
 ) -> tuple[Description, list[Problem]]:
-    """Return the valid parts and the mistakes: those of single values, then those of combinations."""
+    """Return the valid parts and all mistakes: of single values first, then inconsistencies."""
     details = field_details(error)
     if len(details) > MAX_PROBLEMS:  # Rather no description than mistakes that others hide.
         first = details[:MAX_PROBLEMS]

@@ -1,4 +1,4 @@
-"""A vehicle's belts for the track models `compliant` and `surface`: sections and contact parameters.
+"""Belts of a vehicle for the track models `compliant` and `surface`: sections and contact parameters.
 
 Where the file gives no stiffness, it follows from the vehicle's weight: on its ground lines it sinks
 in by `REST_DEPTH`. All belts of a vehicle then have one stiffness a metre, so that grousers of one
@@ -31,22 +31,22 @@ _FACE_TURN = 0.2
 
 
 def belt_designs(vehicle: VehicleDescription, mass: float, smooth: bool) -> tuple[BeltDesign, ...]:
-    """The belts of a vehicle, in the order of its tracks.
+    """Design the belts of a vehicle, in the order of its tracks.
 
     Args:
-        vehicle: The vehicle.
+        vehicle: Description of the vehicle.
         mass: Total mass [kg].
-        smooth: Leave grousers out, and let the belts' faces move in their speed alone: `surface`.
+        smooth: True for `surface`: without grousers, and belts that move as a surface velocity only.
     """
     stiffness, damping = _resting(vehicle, mass)
     return tuple(_design(track, stiffness, damping, smooth) for track in vehicle.mounted_tracks())
 
 
 def contact_of(vehicle: VehicleDescription, mass: float) -> tuple[float, float]:
-    """Stiffness [N/m] and damping [N s/m] of each contact point of a vehicle's first track.
+    """Return stiffness [N/m] and damping [N s/m] of one contact point of a vehicle's first track.
 
     Args:
-        vehicle: The vehicle.
+        vehicle: Description of the vehicle.
         mass: Total mass [kg].
     """
     first = next(vehicle.mounted_tracks()).spec
@@ -57,7 +57,7 @@ def contact_of(vehicle: VehicleDescription, mass: float) -> tuple[float, float]:
 
 
 def _resting(vehicle: VehicleDescription, mass: float) -> tuple[float, float]:
-    """Stiffness [N/m^2] and damping [N s/m^2] of a metre of belt with which it sinks in by `REST_DEPTH`."""
+    """Default stiffness [N/m^2] and damping [N s/m^2] per metre of belt, for `REST_DEPTH` at rest."""
     tracks = tuple(vehicle.mounted_tracks())
     carrying = [track for track in tracks if track.flipper is None] or tracks
     # Of each track at least one grouser's length.
@@ -71,6 +71,7 @@ def _spacing(spec: TrackSpec) -> float:
 
 
 def _design(track: MountedTrack, stiffness: float, damping: float, smooth: bool) -> BeltDesign:
+    """Design of one belt; stiffness and damping per metre [N/m^2, N s/m^2] hold where the file gives none."""
     spec = track.spec
     path = spec.belt_path
     law = _law(spec, stiffness, damping)
@@ -108,12 +109,12 @@ def _design(track: MountedTrack, stiffness: float, damping: float, smooth: bool)
 
 
 def _masses(spec: TrackSpec) -> tuple[float, float, float]:
-    """Mass of the belt, that of its drive as it feels it [kg], and angular momentum of the rotor [kg m]."""
+    """Mass of the belt, reflected mass of its drive [kg], and the rotor's momentum per speed [kg m]."""
     return spec.belt.mass, spec.drive.reflected_mass, spec.rotor_momentum
 
 
 def _law(spec: TrackSpec, stiffness: float, damping: float) -> ContactParameters:
-    """Contact parameters of a metre of belt."""
+    """Contact parameters per metre of belt."""
     contact = spec.contact
     if contact.stiffness is not None and contact.damping is not None:
         stiffness, damping = contact.stiffness / _spacing(spec), contact.damping / _spacing(spec)
@@ -122,12 +123,12 @@ def _law(spec: TrackSpec, stiffness: float, damping: float) -> ContactParameters
 
 
 def _inside(path: BeltPath) -> float:
-    """Return the depth to which a belt's faces reach inwards [m]: wheels and frame fill its inside."""
+    """Depth to which contact reaches inwards of a belt's face [m]: wheels and frame fill its inside."""
     return _INSIDE * min(arc.radius for arc in path.segments if isinstance(arc, Arc) and arc.turn > 0)
 
 
 def _riding_faces(path: BeltPath) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (n,) of the sections of a smooth belt that move with it, and their reach (n, 2) [m]."""
+    """Belt coordinates (n,) of sections that move with a smooth belt, and their half lengths (n, 2) [m]."""
     tightest = min(arc.radius for arc in path.segments if isinstance(arc, Arc))
     count = math.ceil(path.perimeter / min(FACE_LENGTH, _FACE_TURN * tightest))
     length = path.perimeter / count
@@ -135,7 +136,7 @@ def _riding_faces(path: BeltPath) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _standing_faces(path: BeltPath, omitted: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates (n,) of the sections of a belt whose face stands still, and their reach (n, 2) [m].
+    """Belt coordinates (n,) of sections that stay in place (`surface`), and their half lengths (n, 2) [m].
 
     There is one at each end of a segment, where a vehicle that tips over stands last. A section reaches half
     way to those before it and behind it.
@@ -156,6 +157,7 @@ def _standing_faces(path: BeltPath, omitted: tuple[str, ...]) -> tuple[np.ndarra
 
 
 def _grouser(shape: GrouserShape, track_width: float) -> Section:
+    """Section of a belt with one grouser, for contact."""
     width = shape.width or track_width
     match shape.kind:
         case BoxShape(length=length, height=height):

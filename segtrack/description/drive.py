@@ -1,4 +1,4 @@
-"""Drive of a vehicle file: what a motor with its gears, or an engine, and brakes can do to a belt."""
+"""Drive of a vehicle file: largest forces of motor, gears or engine, and brakes on a belt."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Rows = tuple[tuple[float, float], ...]
 
 
 class SprocketDrive(Spec):
-    """A motor's torque-speed line, at the sprocket."""
+    """Linear torque-speed line of a motor, at the sprocket."""
 
     radius: Positive
     """Radius of the sprocket's pitch circle [m]."""
@@ -37,7 +37,7 @@ class SprocketDrive(Spec):
 
 
 class TorqueTable(Spec):
-    """Torque of a motor or an engine over its speed, and the gears between it and the sprocket."""
+    """Torque of a motor or engine as a table over its speed, with the gears to the sprocket."""
 
     radius: Positive
     """Radius of the sprocket's pitch circle [m]."""
@@ -62,7 +62,7 @@ class TorqueTable(Spec):
 
     @property
     def forces(self) -> Rows:
-        """Belt speeds [m/s] and the largest force of any gear there [N], linear between them."""
+        """Rows of belt speed [m/s] and largest force in any gear there [N], linear between."""
         rows = np.array(self.rows)
 
         def of_gear(gear: float) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
@@ -85,7 +85,7 @@ _LAWS = "max_force", "sprocket", "torque_table"
 
 
 class DriveSpec(Spec):
-    """Drive of a belt: a constant force limit, a torque-speed line at the sprocket, or a table of torques."""
+    """Drive of a belt: a constant force limit, a torque-speed line at the sprocket, or a torque table."""
 
     max_force: Positive | None = None
     """Along the belt [N]."""
@@ -132,7 +132,7 @@ class DriveSpec(Spec):
 
     @property
     def forces(self) -> Rows:
-        """Belt speeds [m/s] and largest forces of the driving motor [N], linear between, constant beyond."""
+        """Rows of belt speed [m/s] and largest driving force there [N], linear between, constant beyond."""
         if self.sprocket is not None:
             return (0.0, self.sprocket.stall_torque / self.sprocket.radius), (self.top_speed, 0.0)
         if self.torque_table is not None:
@@ -142,29 +142,29 @@ class DriveSpec(Spec):
 
     @property
     def force_table(self) -> tuple[float, ...]:
-        """Rows of `forces` one behind the other, as `engine.drive.force_at` reads them."""
+        """Numbers of `forces`, row after row, as `engine.drive.force_at` reads them."""
         return tuple(value for row in self.forces for value in row)
 
     @property
     def steepest_fall(self) -> float:
-        """Largest fall of a table's force over the speed [N s/m]; 0 for a line: it ends at the top speed."""
+        """Steepest fall of a table's force with speed [N s/m]; 0 for a line, which ends at the top speed."""
         if self.torque_table is None:
             return 0.0
         return max((-(g - f) / (w - v) for (v, f), (w, g) in pairwise(self.forces)), default=0.0)
 
     @property
     def stall_force(self) -> float:
-        """Largest force that drives a belt [N]: at rest, unless a table has it elsewhere."""
+        """Largest driving force on the belt [N]: at rest, unless a table peaks elsewhere."""
         return max(force for _, force in self.forces)
 
     @property
     def brake_force(self) -> float:
-        """Largest force that brakes a belt [N]; self-locking drives hold theirs with any."""
+        """Largest braking force on the belt [N]; a self-locking drive holds it with any force."""
         return self.stall_force if self.max_brake is None else self.max_brake
 
     @property
     def top_speed(self) -> float:
-        """Largest belt speed that can be commanded [m/s]."""
+        """Largest belt speed command [m/s]."""
         if self.sprocket is not None:
             return self.sprocket.no_load_speed * self.sprocket.radius
         assert self.max_speed is not None
@@ -172,6 +172,6 @@ class DriveSpec(Spec):
 
     @property
     def sprocket_radius(self) -> float | None:
-        """Radius of the sprocket's pitch circle [m]; None if the drive gives none."""
+        """Radius of the sprocket's pitch circle [m]; None if the drive does not give it."""
         given = self.sprocket or self.torque_table
         return None if given is None else given.radius

@@ -1,4 +1,4 @@
-"""Files that a vehicle file names, and a hash of a description by their content."""
+"""Files named in a vehicle file, and a hash of the vehicle and their content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from segtrack.files import content_hash
 
 
 def map_files(part: Any, change: Callable[[str, str], Any]) -> Any:
-    """A part of a description with each path of a file in it changed; the key says of which kind."""
+    """Copy of a description's data with `change(key, path)` in place of each file's path."""
     match part:
         case dict():
             return {
@@ -35,21 +35,21 @@ def map_files(part: Any, change: Callable[[str, str], Any]) -> Any:
 
 
 def named_files(vehicle: VehicleDescription) -> tuple[Path, ...]:
-    """Files that a description names, with the meshes of its URDF, each once."""
+    """Files named in a description, with the meshes of its URDF, each once."""
     found: list[Path] = []
     map_files(_own(vehicle), lambda key, path: found.extend(_with_meshes(key, path)))
     return tuple(dict.fromkeys(found))
 
 
 def files_for_copy(file: Path, vehicle: VehicleDescription) -> dict[Path, bytes]:
-    """Content of a vehicle file and of all that it names, by the files' paths without links.
+    """Contents of a vehicle file and of all files named in it, by path, for a copy on another machine.
 
     They name each other by relative paths, so that copies which lie to each other as they do here find each
     other on any machine; names as `package://`, `file://`, absolute paths and links to files need not.
 
     Args:
-        file: The vehicle file, without links in its path.
-        vehicle: Its description.
+        file: Vehicle file, without links in its path.
+        vehicle: Description read from it.
 
     Raises:
         OSError: A file cannot be read.
@@ -77,13 +77,13 @@ def files_for_copy(file: Path, vehicle: VehicleDescription) -> dict[Path, bytes]
 
 
 def _name_in_copy(name: str, file: Path, folder: Path) -> str:
-    """Relative path from a folder to a file; its name if that is this path already."""
+    """Relative path from a folder to a file; the given name if it is that path already."""
     path = Path(os.path.relpath(file.resolve(), folder)).as_posix()
     return name if PurePosixPath(name).as_posix() == path else path
 
 
 def vehicle_hash(vehicle: VehicleDescription) -> str:
-    """SHA-256 of a description and of the content of its files, wherever they are; without calibration.
+    """SHA-256 of a description without its calibration, and of the content of its files.
 
     Raises:
         FileAccessError: A file that it names cannot be read.
@@ -106,12 +106,12 @@ def file_hash(path: Path) -> str:
 
 
 def _own(vehicle: VehicleDescription) -> dict[str, Any]:
-    """Description without the calibration, whose logs are named, not referred to."""
+    """Data of the description without the calibration, whose logs are no files of the vehicle."""
     return vehicle.model_dump(mode="json", exclude={"calibration"})
 
 
 def _with_meshes(key: str, path: str) -> list[Path]:
-    """A file, and the meshes in it if it is a URDF."""
+    """Path of a file, and of its meshes if it is a URDF."""
     file = Path(path)
     if key != "urdf":
         return [file]

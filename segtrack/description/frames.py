@@ -1,4 +1,4 @@
-"""Frames on a vehicle, places of its tracks, and frames of a URDF's links with their inertials and shapes."""
+"""Frames on a vehicle, lateral offsets of its tracks, and links of a URDF: frames, inertials, shapes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Values = TypeVar("Values", float, NDArray[np.float64])
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A frame in another one. Two are equal only if they are the same: arrays have no one answer.
+    """Rotation and origin of a frame in another one. Frames are equal only if they are one object.
 
     Attributes:
-        rotation: Its axes as columns (3, 3).
-        origin: Its origin (3,) [m].
+        rotation: Axes of the frame as columns, in the other frame (3, 3).
+        origin: Origin of the frame in the other frame (3,) [m].
     """
 
     rotation: NDArray[np.float64]
@@ -32,16 +32,16 @@ class Frame:
 
     @classmethod
     def at(cls, xyz: ArrayLike, rpy: tuple[float, float, float]) -> Frame:
-        """Build a frame from its origin (3,) [m] and its roll, pitch, yaw [rad]."""
+        """Make a frame from its origin (3,) [m] and roll, pitch, yaw [rad] in the other frame."""
         return cls(rotation_of(rpy), np.asarray(xyz, dtype=float))
 
     def __matmul__(self, inner: Frame) -> Frame:
-        """The frame `inner`, given in this frame, seen from outside of this one."""
+        """Compose frames: `inner`, given in this frame, is returned in the other frame."""
         return Frame(self.rotation @ inner.rotation, self.points(inner.origin))
 
     @property
     def push(self) -> NDArray[np.float64]:
-        """Direction (3,) in which a track with this frame drives what the frame is given in, on level ground.
+        """Unit direction (3,) in which a track with this frame drives on level ground, in the other frame.
 
         It is across the axle, y, and level: not x, which points backwards on a track turned about its axle.
         It is short where the axle is steep, and 0 where it is upright.
@@ -50,21 +50,21 @@ class Frame:
         return np.array([y, -x, 0.0])
 
     def seen_from(self, other: Frame) -> Frame:
-        """This frame in another one; both are given in the same."""
+        """This frame in another one, when both are given in a common frame."""
         back = other.rotation.T
         return Frame(back @ self.rotation, back @ (self.origin - other.origin))
 
     def points(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Points (..., 3) [m] given in this frame, seen from outside."""
+        """Transform points (..., 3) [m] of this frame to the other frame."""
         return points @ self.rotation.T + self.origin
 
     def plane_points(self, points: NDArray[np.float64], y: float = 0.0) -> NDArray[np.float64]:
-        """Points (n, 3) [m] seen from outside, of (x, z) pairs (n, 2) at `y` in this frame [m]."""
+        """Transform (x, z) pairs (n, 2) at `y` in this frame to points (n, 3) of the other frame [m]."""
         return self.points(np.insert(points, 1, y, axis=1))
 
 
 class TrackOffsets(NamedTuple):
-    """Lateral places of a vehicle's left and right tracks in its body frame, y to the left.
+    """Lateral offsets of a vehicle's left and right tracks in its body frame, y to the left.
 
     Attributes:
         left: Mean y of the left tracks [m].
@@ -76,7 +76,7 @@ class TrackOffsets(NamedTuple):
 
     @classmethod
     def centred(cls, gauge: float) -> TrackOffsets:
-        """Places of tracks at a gauge [m], the body frame in their middle."""
+        """Offsets of tracks at a gauge [m], symmetric about the body frame."""
         return cls(gauge / 2, -gauge / 2)
 
     @property
@@ -85,7 +85,7 @@ class TrackOffsets(NamedTuple):
         return self.left - self.right
 
     def belt_speeds(self, linear: Values, angular: Values) -> tuple[Values, Values]:
-        """Speeds of the left and the right belts [m/s] that make a twist without slip.
+        """Belt speeds of both sides [m/s] for a twist without slip.
 
         Args:
             linear: Speed of the body frame's origin, forward [m/s].
@@ -94,11 +94,11 @@ class TrackOffsets(NamedTuple):
         return linear - angular * self.left, linear - angular * self.right
 
     def twist(self, left: Values, right: Values) -> tuple[Values, Values]:
-        """Twist that belts make without slip, the inverse of `belt_speeds`.
+        """Twist that belt speeds make without slip, the inverse of `belt_speeds`.
 
         Args:
-            left: Speed of the left belts [m/s].
-            right: Speed of the right belts [m/s].
+            left: Belt speed of the left side [m/s].
+            right: Belt speed of the right side [m/s].
 
         Returns:
             Speed of the body frame's origin, forward [m/s], and yaw rate, left positive [rad/s].
@@ -108,7 +108,7 @@ class TrackOffsets(NamedTuple):
 
 
 def link_frames(robot: ElementTree.Element) -> dict[str, Frame]:
-    """Each link of a URDF in its root link's frame, by name; all joints stand at 0."""
+    """Frames of all links in the URDF's root link's frame, by name; all joints at 0."""
     joints = {
         child.get("link"): joint for joint in robot.iterfind("joint") for child in joint.iterfind("child")
     }
@@ -125,14 +125,14 @@ def link_frames(robot: ElementTree.Element) -> dict[str, Frame]:
 
 
 def read_vector(element: ElementTree.Element | None, key: str) -> tuple[float, float, float]:
-    """Three numbers of a URDF's tag; zeros where it gives none."""
+    """Three numbers of a URDF attribute; zeros if it is missing."""
     text = element.get(key, "0 0 0") if element is not None else "0 0 0"
     x, y, z = (float(word) for word in text.split())
     return x, y, z
 
 
 def link_masses(robot: ElementTree.Element) -> dict[str, float]:
-    """Mass of each link [kg], by its name; 0 where the file gives none."""
+    """Mass of each link by name [kg]; 0 if the file gives none."""
     masses = {}
     for link in robot.iterfind("link"):
         mass = link.find("inertial/mass")
@@ -141,7 +141,7 @@ def link_masses(robot: ElementTree.Element) -> dict[str, float]:
 
 
 def weighing_links(robot: ElementTree.Element) -> dict[str, str | None]:
-    """Names, by link, of the nearest link with a mass that fixed joints hold to it; itself if it has one.
+    """Link that bears each link's mass, by name: itself, or the nearest with a mass behind fixed joints.
 
     ROS puts a link without a mass at the root, `base_footprint`, and fixes the body to it.
     """
@@ -161,7 +161,7 @@ def weighing_links(robot: ElementTree.Element) -> dict[str, str | None]:
 
 
 def read_inertial(link: ElementTree.Element) -> MassProperties:
-    """Weigh a link of a URDF, in its frame; zero if the file gives none."""
+    """Mass properties of a URDF link in its frame; zero if the file gives none."""
     element = link.find("inertial")
     if element is None:
         return MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
@@ -172,7 +172,7 @@ def read_inertial(link: ElementTree.Element) -> MassProperties:
 
 
 def read_tensor(inertial: ElementTree.Element | None) -> NDArray[np.float64]:
-    """Inertia tensor (3, 3) about the centre of mass, in the inertial's axes [kg m^2]; 0 if not given."""
+    """Inertia tensor (3, 3) about the centre of mass, in the inertial's axes [kg m^2]; 0 if missing."""
     tensor = inertial.find("inertia") if inertial is not None else None
     xx, xy, xz, yy, yz, zz = (
         float(tensor.get(key, 0)) if tensor is not None else 0.0
@@ -182,7 +182,7 @@ def read_tensor(inertial: ElementTree.Element | None) -> NDArray[np.float64]:
 
 
 def impossible_moments(inertial: ElementTree.Element | None) -> NDArray[np.float64] | None:
-    """Principal moments (3,) of an inertial that no body can have, ascending [kg m^2]; None if one can.
+    """Principal moments (3,) of a physically impossible inertia, ascending [kg m^2]; None for a possible one.
 
     Each is positive, and none is above the sum of the other two.
     """
@@ -198,12 +198,12 @@ _ROUND = 16
 
 @dataclass(frozen=True, eq=False)
 class LinkShape:
-    """A shape of a link.
+    """Shape of a URDF link.
 
     Attributes:
-        tag: Its element: a box, cylinder, sphere, capsule or mesh.
+        tag: XML element: a box, cylinder, sphere, capsule or mesh.
         frame: Frame of the shape in the body frame, all joints at 0.
-        folder: Folder that the path of its mesh starts from.
+        folder: Folder that the mesh's path starts from.
     """
 
     tag: ElementTree.Element
@@ -212,11 +212,11 @@ class LinkShape:
 
     @property
     def box_size(self) -> NDArray[np.float64] | None:
-        """Sides (3,) if it is a box [m]."""
+        """Edge lengths (3,) of a box [m]; None for another shape."""
         return np.array(read_vector(self.tag, "size")) if self.tag.tag == "box" else None
 
     def corners(self) -> NDArray[np.float64]:
-        """Points whose convex hull it is, or is within 2 % of, in its own frame (n, 3) [m].
+        """Points (n, 3) in the shape's own frame whose convex hull is the shape, within 2 % [m].
 
         Raises:
             InvalidValueError: A mesh that cannot be read, or is no solid.
@@ -244,7 +244,7 @@ class LinkShape:
 
     @property
     def lowest(self) -> float:
-        """Least z of it in the body frame [m].
+        """Smallest z of the shape in the body frame [m].
 
         Raises:
             InvalidValueError: A mesh that cannot be read, or is no solid.
@@ -265,10 +265,10 @@ class LinkShape:
 
 
 def body_shapes(urdf: str, kind: Literal["collision", "visual"]) -> Iterator[tuple[str, LinkShape]]:
-    """Shapes of a kind, each with the name of its link.
+    """Yield the shapes of a kind, each with the name of its link.
 
     Args:
-        urdf: File of the body.
+        urdf: URDF file of the body.
         kind: Collision or visual shapes.
     """
     file = Path(urdf)

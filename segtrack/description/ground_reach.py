@@ -1,4 +1,4 @@
-"""Shapes of a body that reach the ground beside its belts, and so carry weight that the belts should."""
+"""Body shapes that reach the ground beside the belts, and so carry weight that the belts should."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _BARELY_ABOVE = 1e-3
 
 
 class LowShape(NamedTuple):
-    """A collision shape of a body that reaches as low as the tips of its belts.
+    """Collision shape of a body that reaches as low as the tips of its belts.
 
     Attributes:
-        link: Its link; `body` for a body without URDF.
-        shape: Its place among the link's collision shapes and its kind, in words.
-        depth: Depth of its lowest point below the lowest tip, the body level and all joints at 0 [m];
-            slightly negative for one that ends barely above.
+        link: Name of its link; `body` for a body without a URDF.
+        shape: Number among the link's collision shapes and kind, in words.
+        depth: Depth of its lowest point below the lowest tip, with the body level and all joints at 0 [m];
+            slightly negative for a shape that ends just above.
     """
 
     link: str
@@ -30,14 +30,14 @@ class LowShape(NamedTuple):
     depth: float
 
     def __str__(self) -> str:
-        """The shape, and how low it reaches."""
+        """Shape and depth in words."""
         beyond = round(self.depth * 1e3, 1)
         how = f"{beyond:g} mm lower than" if beyond > 0 else "as low as"
         return f"link {self.link!r}: {self.shape} reaches {how} the belts' tips"
 
 
 def low_shapes(vehicle: VehicleDescription) -> tuple[LowShape, ...]:
-    """Shapes of a vehicle's body that reach as low as its belts' tips, in the order of the file.
+    """Find the body shapes that reach as low as the belts' tips, in the order of the file.
 
     Tips are those of the tracks on the body; of a vehicle without any, those of its flippers at angle 0. On
     flat ground such shapes carry the vehicle beside its belts, which then hardly drive it. Meshes that cannot
@@ -51,7 +51,7 @@ def low_shapes(vehicle: VehicleDescription) -> tuple[LowShape, ...]:
 
 
 def _lowest_points(vehicle: VehicleDescription) -> Iterator[tuple[str, str, float]]:
-    """Link, shape in words, and least z [m] of each collision shape."""
+    """Link, shape in words, and smallest z of each collision shape in the body frame [m]."""
     counts: dict[str, int] = {}
     for link, shape in vehicle.body.contact_shapes():
         counts[link] = counts.get(link, 0) + 1
@@ -61,7 +61,7 @@ def _lowest_points(vehicle: VehicleDescription) -> Iterator[tuple[str, str, floa
 
 
 def warn_of_low_shapes(vehicle: VehicleDescription) -> None:
-    """Say by the logger `segtrack` which shapes would carry a vehicle beside its belts, if any do.
+    """Warn by the logger `segtrack` of body shapes that would carry weight beside the belts.
 
     Nothing is said of a body that is fixed.
     """

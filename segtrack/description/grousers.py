@@ -26,7 +26,7 @@ from segtrack.geometry import Box, Cylinder, Hull, Solid, prism
 
 
 def _read_mesh(file: str) -> Any:
-    """A mesh by trimesh; COLLADA, which says its unit, in metres, its upward axis left, as in ROS."""
+    """Mesh read by trimesh, in metres; a COLLADA file's unit is applied, its up axis is not, as in ROS."""
     import trimesh
 
     mesh = trimesh.load_mesh(file)
@@ -34,7 +34,7 @@ def _read_mesh(file: str) -> Any:
 
 
 def convex_corners(file: str) -> NDArray[np.float64]:
-    """Corners (n, 3) of the convex hull of a mesh, in the file's own axes.
+    """Corners (n, 3) of the convex hull of a mesh file, in the file's axes [m].
 
     Args:
         file: OBJ, STL or COLLADA file.
@@ -50,7 +50,7 @@ def convex_corners(file: str) -> NDArray[np.float64]:
 
 
 def mesh_triangles(file: str) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Vertices (n, 3) of a mesh in the file's own axes, and triangles (m, 3) of their indices.
+    """Vertices (n, 3) [m] of a mesh file in its own axes, and their indices per triangle (m, 3).
 
     Raises:
         InvalidValueError: The file holds no triangles.
@@ -66,7 +66,7 @@ def mesh_triangles(file: str) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
 
 
 class BoxShape(Spec):
-    """A box standing on the belt."""
+    """Box-shaped grouser that stands on the belt."""
 
     length: Positive
     """Along the belt [m]."""
@@ -75,18 +75,18 @@ class BoxShape(Spec):
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Smallest and largest coordinate along the belt, from the footprint [m]."""
+        """Smallest and largest coordinate along the belt, from the footprint's middle [m]."""
         return -self.length / 2, self.length / 2
 
     def solid(self, width: float, crown: float) -> tuple[Solid, float]:
-        """Its solid, and the height of the solid's origin above the belt [m]."""
+        """Solid of the grouser, and the height of the solid's origin above the belt [m]."""
         if crown == 0:
             return Box((self.length, width, self.height)), self.height / 2
         return prism(self.length, self.length, self.height, width, crown), 0.0
 
 
 class TrapezoidShape(Spec):
-    """A prism of trapezoidal profile standing on the belt."""
+    """Grouser of trapezoidal profile that stands on the belt."""
 
     base: Positive
     """Length along the belt at the belt [m]."""
@@ -102,37 +102,37 @@ class TrapezoidShape(Spec):
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Smallest and largest coordinate along the belt, from the footprint [m]."""
+        """Smallest and largest coordinate along the belt, from the footprint's middle [m]."""
         return -self.base / 2, self.base / 2
 
     def solid(self, width: float, crown: float) -> tuple[Solid, float]:
-        """Its solid, and the height of the solid's origin above the belt [m]."""
+        """Solid of the grouser, and the height of the solid's origin above the belt [m]."""
         return prism(self.base, self.top, self.height, width, crown), 0.0
 
 
 class CylinderShape(Spec):
-    """A rod along the axle direction, half sunk into the belt."""
+    """Rod along the axle direction, half sunk into the belt."""
 
     radius: Positive
     """Radius of the rod, which is also its height above the belt [m]."""
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Smallest and largest coordinate along the belt, from the footprint [m]."""
+        """Smallest and largest coordinate along the belt, from the footprint's middle [m]."""
         return -self.radius, self.radius
 
     @property
     def height(self) -> float:
-        """Above the belt [m]."""
+        """Height above the belt [m]."""
         return self.radius
 
     def solid(self, width: float, crown: float) -> tuple[Solid, float]:
-        """Its solid, and the height of the solid's origin above the belt [m]."""
+        """Solid of the grouser, and the height of the solid's origin above the belt [m]."""
         return Cylinder(self.radius, width), 0.0
 
 
 class MeshShape(Spec):
-    """A convex mesh: x along the belt, y along the axle, z outwards, origin on the belt's outer face."""
+    """Convex mesh as a grouser: x along the belt, y along the axle, z outwards, origin on the belt's face."""
 
     file: ExistingFile
     """OBJ, STL or COLLADA file, relative to the vehicle file."""
@@ -151,7 +151,7 @@ class MeshShape(Spec):
 
     @cached_property
     def hull(self) -> Hull:
-        """Its convex hull, in the footprint frame [m]."""
+        """Convex hull of the mesh, in the footprint frame [m]."""
         try:
             corners = convex_corners(self.file)
         except InvalidValueError:
@@ -160,17 +160,17 @@ class MeshShape(Spec):
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Smallest and largest coordinate along the belt, from the footprint [m]."""
+        """Smallest and largest coordinate along the belt, from the footprint's middle [m]."""
         along = [x for x, _, _ in self.hull.vertices]
         return min(along), max(along)
 
     @property
     def height(self) -> float:
-        """Above the belt [m]."""
+        """Height above the belt [m]."""
         return max(z for _, _, z in self.hull.vertices)
 
     def solid(self, width: float, crown: float) -> tuple[Solid, float]:
-        """Its solid, and the height of the solid's origin above the belt [m]; a mesh has its own width."""
+        """Solid of the grouser, and its origin's height above the belt [m]; a mesh keeps its own width."""
         return self.hull, 0.0
 
 
@@ -178,7 +178,7 @@ _SHAPES = ("box", "trapezoid", "cylinder", "mesh")
 
 
 class GrouserShape(Spec):
-    """The shape of a grouser."""
+    """Shape of one grouser."""
 
     box: BoxShape | None = None
     trapezoid: TrapezoidShape | None = None
@@ -211,12 +211,12 @@ class GrouserShape(Spec):
 
     @property
     def kind(self) -> BoxShape | TrapezoidShape | CylinderShape | MeshShape:
-        """The one shape that is given."""
+        """The shape that the file gives: box, trapezoid, cylinder or mesh."""
         return given_one(self, _SHAPES)
 
 
 class Grousers(Spec):
-    """The grousers of a belt: how many, of which shape."""
+    """Grousers of a belt: number and shapes."""
 
     count: Copies
     """Number of grousers in one round of the belt."""
@@ -237,7 +237,7 @@ class Grousers(Spec):
 
     @property
     def shapes(self) -> tuple[GrouserShape, ...]:
-        """The shapes in turn, up to where they repeat; one if all are alike."""
+        """Shapes in turn, until they repeat; a single one if all grousers are alike."""
         given = given_one(self, ("shape", "pattern"))
         if not isinstance(given, tuple):
             return (given,)
@@ -246,5 +246,5 @@ class Grousers(Spec):
 
     @property
     def height(self) -> float:
-        """Height of the highest one above the belt [m]."""
+        """Height of the highest grouser above the belt [m]."""
         return max(shape.kind.height for shape in self.shapes)

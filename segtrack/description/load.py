@@ -17,23 +17,23 @@ from segtrack.files import check_regular
 
 
 def bundled_vehicles() -> dict[str, Path]:
-    """The vehicles that come with segtrack: name -> file, in alphabetical order."""
+    """Bundled vehicles: name to file, in alphabetical order."""
     root = Path(str(resources.files("segtrack.urdf")))
     return {path.parent.name: path for path in sorted(root.glob("*/*.yaml")) if path.stem == path.parent.name}
 
 
 def find_vehicle(vehicle: str | Path) -> Path:
-    """The file of a vehicle; see `find_description`."""
+    """Path of a vehicle's file; see `find_description`."""
     return find_description("vehicle", vehicle, bundled_vehicles())
 
 
 def find_description(kind: str, given: str | Path, bundled: Mapping[str, Path]) -> Path:
-    """The file of a description.
+    """Path of a description's file, from a bundled name or a path.
 
     Args:
-        kind: Name of the described thing in messages.
-        given: Name of a bundled one, or path of a YAML file.
-        bundled: Files by name.
+        kind: Kind of thing, for messages.
+        given: Bundled name, or path of a YAML file.
+        bundled: Bundled files by name.
 
     Raises:
         UnknownNameError: Neither a bundled name nor something that looks like a path.
@@ -75,7 +75,7 @@ def load_vehicle(vehicle: str | Path) -> VehicleDescription:
 
 
 def parse_vehicle(data: Any, file: str = "vehicle", folder: Path = Path(".")) -> VehicleDescription:
-    """Check the content of a vehicle file.
+    """Make a vehicle description from the content of a vehicle file.
 
     Args:
         data: Content of the YAML.

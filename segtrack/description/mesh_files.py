@@ -1,4 +1,4 @@
-"""Files of a URDF's meshes, found by their names as ROS, Gazebo and PyBullet find them."""
+"""Lookup of a URDF's mesh files, by the rules of ROS, Gazebo and PyBullet."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _PREFIXES = "AMENT_PREFIX_PATH"
 
 
 def find_mesh(name: str, folder: Path) -> Path | None:
-    """File of a mesh; None if it is nowhere that `mesh_places` names.
+    """Path of a mesh file; None if it is in none of the places that `mesh_places` lists.
 
     Args:
-        name: `file://` and a path, `package://` or `model://` and a path that begins with the package's or
-            model's name, or a path.
+        name: `file://` and a path; `package://` or `model://` and a path that begins with the name of the
+            package or model; or a path.
         folder: Folder of the URDF.
     """
     # A path's own `is_file` raises on a name that is too long for the system.
@@ -29,12 +29,12 @@ def find_mesh(name: str, folder: Path) -> Path | None:
 
 
 def mesh_file(name: str, folder: Path) -> Path:
-    """File of a mesh, as `find_mesh`; where it would be below the URDF's folder if there is none."""
+    """Path of a mesh file; where it is missing, its place below the URDF's folder."""
     return find_mesh(name, folder) or folder / name.strip().rpartition("://")[2]
 
 
 def mesh_places(name: str, folder: Path) -> str:
-    """Places where a mesh is looked for, in words."""
+    """Places where a mesh is looked for, in words for a message."""
     scheme, _, rest = name.rpartition("://")
     if scheme == "file":
         return f"looked for {_local(name)}"
@@ -48,7 +48,7 @@ def mesh_places(name: str, folder: Path) -> str:
 
 
 def _candidates(name: str, folder: Path) -> Iterator[Path]:
-    """Places of a mesh, the nearest to the URDF first."""
+    """Possible paths of a mesh, the nearest to the URDF first."""
     scheme, _, rest = name.rpartition("://")
     if scheme == "file":
         yield _local(name)
@@ -69,7 +69,7 @@ def _candidates(name: str, folder: Path) -> Iterator[Path]:
 
 
 def _local(name: str) -> Path:
-    """Path of a `file://` name without its machine; to `urlsplit`, brackets, `?` and `#` mean something."""
+    """Path of a `file://` name without its host; `urlsplit` would take brackets, `?` and `#` for syntax."""
     _, _, path = name.removeprefix("file://").partition("/")
     return Path(url2pathname(f"/{path}"))
 
@@ -79,7 +79,7 @@ def _listed(variable: str) -> list[Path]:
 
 
 def _package_of(folder: Path) -> str | None:
-    """Name in the folder's package.xml; None without one that can be read."""
+    """Package name in the folder's package.xml; None without a readable one."""
     try:
         return (ElementTree.parse(folder / "package.xml").findtext("name") or "").strip() or None
     except (OSError, *XML_ERRORS):

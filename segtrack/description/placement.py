@@ -1,4 +1,4 @@
-"""Places of a vehicle's tracks on its body, and mass properties of its links, at given flipper angles."""
+"""Track frames of a vehicle at given flipper angles, its outline, and its links' mass properties."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from segtrack.geometry import MassProperties, inner_outline, rotation_about_y, u
 
 @dataclass(frozen=True)
 class PlacedTrack:
-    """A track of a vehicle and its track frame in the body frame."""
+    """Track of a vehicle, with its track frame in the body frame."""
 
     mounted: MountedTrack
     frame: Frame
@@ -28,7 +28,7 @@ def place_tracks(vehicle: VehicleDescription, flipper_angles: Mapping[str, float
     """Place all tracks, in the order of the description.
 
     Args:
-        vehicle: The vehicle; other joints of its URDF are taken to stand at 0.
+        vehicle: Description of the vehicle; other joints of its URDF are at 0.
         flipper_angles: Angles by flipper [rad]; 0 if not given.
     """
     turns = {}
@@ -48,13 +48,13 @@ def place_tracks(vehicle: VehicleDescription, flipper_angles: Mapping[str, float
 
 
 def body_points(vehicle: VehicleDescription) -> NDArray[np.float64]:
-    """Corners of what of a body can touch, in its frame (n, 3) [m], all joints at 0."""
+    """Corners of the body's collision shapes in the body frame (n, 3) [m], with all joints at 0."""
     shapes = [shape for _, shape in vehicle.body.contact_shapes()]
     return np.concatenate([np.zeros((0, 3)), *(shape.frame.points(shape.corners()) for shape in shapes)])
 
 
 def shapes_on_links(vehicle: VehicleDescription) -> Iterator[tuple[str, Frame, NDArray[np.float64] | None]]:
-    """Name of the link, frame on it, and corners in that frame (n, 3) [m] of what of a body can touch.
+    """Yield each collision shape of the body: name of its link, frame on it, corners in it (n, 3) [m].
 
     Corners are None for a mesh that only PyBullet can use: a flat one, or a file of another format.
     """
@@ -73,10 +73,10 @@ def _known_corners(shape: LinkShape) -> NDArray[np.float64] | None:
 def bounding_box(
     vehicle: VehicleDescription, flipper_angles: Mapping[str, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Box around what of a vehicle can touch, in the body frame.
+    """Bounding box of a vehicle's collision shapes and belts, in the body frame.
 
     Args:
-        vehicle: The vehicle; joints of its URDF are at 0.
+        vehicle: Description of the vehicle; joints of its URDF are at 0.
         flipper_angles: Angles by flipper [rad]; 0 if not given.
 
     Returns:
@@ -89,19 +89,19 @@ def bounding_box(
 
 
 def tip_outline(spec: TrackSpec) -> NDArray[np.float64]:
-    """Path of the tips of a belt's grousers in the track plane (n, 2) [m]: the outline of the belt."""
+    """Closed line through the tips of a belt's grousers in (x, z) of the track frame (n, 2) [m]."""
     return inner_outline(spec.belt_path, -(spec.grousers.height if spec.grousers is not None else 0.0))
 
 
 def belt_corners(track: PlacedTrack) -> NDArray[np.float64]:
-    """Points around both edges of a belt at the tips of its grousers, in the body frame (n, 3) [m]."""
+    """Points along both edges of a belt, at its grousers' tips, in the body frame (n, 3) [m]."""
     spec = track.mounted.spec
     outline, edges = tip_outline(spec), (-spec.width / 2, spec.width / 2)
     return np.concatenate([track.frame.plane_points(outline, y) for y in edges])
 
 
 def farthest_reach(vehicle: VehicleDescription) -> float:
-    """Farthest of what can touch from the root's centre of mass, joints anywhere [m].
+    """Largest distance of any belt or shape from the root's centre of mass, over all joint positions [m].
 
     Shapes on links that joints of the body's URDF move are left out, and meshes without known corners.
     """
@@ -125,20 +125,20 @@ def farthest_reach(vehicle: VehicleDescription) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The links of a vehicle that move by themselves, the joints between them, and the tracks on them.
+    """Links of a vehicle that move relative to each other, their joints, and the tracks on them.
 
     Link 0 is the body with all that stands still on it; link j + 1 hangs on joint j. Flippers come first, in
     the order of the file, then the joints of the body's URDF that move, each after those that carry it.
 
     Attributes:
-        body: Mass properties of the body without its belts, in its frame.
-        masses: Mass properties of each link with its belts, in its frame.
-        pivots: Frame of each joint, and of its link at position 0, in the frame of the link that carries it.
-        parents: Index of the link that carries each joint.
-        axes: Axis of each joint in its frame (3,).
+        body: Mass properties of the body without its belts, in the body frame.
+        masses: Mass properties of each link with its belts, in the link frame.
+        pivots: Joint frames (and their links' at position 0), in the frames of the parent links.
+        parents: Index of each joint's parent link.
+        axes: Axis of each joint in its joint frame (3,).
         kinds: Motion of each joint, `revolute` or `prismatic`.
         track_links: Index of the link that carries each track.
-        track_frames: Frame of each track on that link.
+        track_frames: Track frames in the frames of these links.
     """
 
     body: MassProperties
@@ -157,17 +157,17 @@ class Links:
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        """Frame of each link in the body frame, all joints at 0."""
+        """Frame of each link in the body frame, with all joints at 0."""
         frames = [Frame.at((0, 0, 0), (0, 0, 0))]
         for parent, pivot in zip(self.parents, self.pivots, strict=True):
             frames.append(frames[parent] @ pivot)
         return tuple(frames)
 
     def center_of_mass(self, flippers: Sequence[float]) -> NDArray[np.float64]:
-        """Centre of mass in the body frame (3,) [m].
+        """Centre of mass of the vehicle in the body frame (3,) [m].
 
         Args:
-            flippers: Their angles in the order of the file [rad]; all other joints are at 0.
+            flippers: Flipper angles in the order of the file [rad]; all other joints are at 0.
         """
         angles = [*flippers, *[0.0] * (len(self.pivots) - len(flippers))]
         frames = [Frame.at((0, 0, 0), (0, 0, 0))]
@@ -180,7 +180,7 @@ class Links:
 
     @property
     def whole(self) -> MassProperties:
-        """Mass properties of the vehicle with its joints at 0, in its body frame."""
+        """Mass properties of the vehicle with all joints at 0, in the body frame."""
         whole = self.masses[0]
         for mass, frame in zip(self.masses[1:], self.frames[1:], strict=True):
             whole = whole + mass.transformed(frame.rotation, frame.origin)
@@ -188,7 +188,7 @@ class Links:
 
 
 def vehicle_links(vehicle: VehicleDescription) -> Links:
-    """Weigh the links of a vehicle; joints of its body's URDF that it does not name are held at 0."""
+    """Links, joints and mass properties of a vehicle; URDF joints that the file does not name stay at 0."""
     flippers, tree = list(vehicle.flippers), vehicle.joint_tree
     first = 1 + len(flippers)
     own, *moved = _link_masses(vehicle)
@@ -227,7 +227,7 @@ def vehicle_links(vehicle: VehicleDescription) -> Links:
 
 
 def body_mass(vehicle: VehicleDescription) -> MassProperties:
-    """Weigh the body, in its frame; the links of its URDF together, all joints at 0."""
+    """Mass properties of the body in the body frame; a URDF's links added up with all joints at 0."""
     own, *moved = _link_masses(vehicle)
     frames = vehicle.joint_tree.frames({})
     for joint, mass in zip(vehicle.joint_tree.joints, moved, strict=True):
@@ -237,7 +237,7 @@ def body_mass(vehicle: VehicleDescription) -> MassProperties:
 
 
 def _link_masses(vehicle: VehicleDescription) -> list[MassProperties]:
-    """Weigh the body without what moves on it, then each link that a joint of its URDF moves."""
+    """Mass properties of the body without its moving links, then of each moving link of the URDF."""
     body, tree = vehicle.body, vehicle.joint_tree
     if body.urdf is None:
         assert body.mass is not None and body.size is not None
@@ -251,6 +251,6 @@ def _link_masses(vehicle: VehicleDescription) -> list[MassProperties]:
 
 
 def vehicle_length(vehicle: VehicleDescription) -> float:
-    """Length of the box around a vehicle, flippers at angle 0 [m]."""
+    """Length of a vehicle's bounding box with the flippers at angle 0 [m]."""
     low, high = bounding_box(vehicle, {})
     return float(high[0] - low[0])

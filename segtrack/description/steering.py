@@ -1,4 +1,4 @@
-"""Steering efficiency of a vehicle on level ground, reckoned from its loads and planar Coulomb friction.
+"""Steering efficiency of a vehicle on level ground, computed from its loads and planar Coulomb friction.
 
 A vehicle that its belts carry stands still in height, pitch and roll, so that its weight spreads over the
 contact points of its compliant belts as over springs. At these loads `geometry.planar_friction` says how
@@ -63,21 +63,21 @@ _SIDES = {"left": -1.0, "center": 0.0, "right": 1.0}
 
 
 class SteeringByLoads:
-    """Yaw rate that a vehicle gets over that of belts which never slip sideways, flippers where they are."""
+    """Steering efficiency at given flipper angles: yaw rate over that of belts without sideways slip."""
 
     def __init__(self, vehicle: VehicleDescription) -> None:
-        """Lay out the belts of a vehicle that gives no number; of one that does, they do not matter."""
+        """Prepare for a vehicle; its belts are laid out when first needed."""
         self.vehicle = vehicle
         self._layout: _Layout | None = None
         self._known: dict[tuple[int, ...], float] = {}
 
     def efficiency(self, flippers: Mapping[str, float]) -> float:
-        """Number of the vehicle's file, or what is reckoned where it gives none [-]; see `reckon`."""
+        """Efficiency from the vehicle's file, or else computed by `reckon` [-]."""
         given = self.vehicle.steering_efficiency
         return self.reckon(flippers) if given is None else given
 
     def reckon(self, flippers: Mapping[str, float]) -> float:
-        """Efficiency by the loads of compliant belts on level ground [-].
+        """Compute the efficiency from the loads of compliant belts on level ground [-].
 
         Joints of the body's URDF are taken to stand at 0, and belts to carry all of the weight.
 
@@ -98,6 +98,7 @@ class SteeringByLoads:
         return found
 
     def _reckoned(self, turns: tuple[int, ...]) -> float:
+        """Efficiency with flippers at `turns` multiples of `_ANGLE` [-]; `NO_SLIP` without an answer."""
         offsets = self.vehicle.track_offsets
         if offsets is None:
             return NO_SLIP
@@ -115,7 +116,7 @@ class SteeringByLoads:
 
 
 class _Layout:
-    """Contact points of a vehicle's belts at several phases of their grousers, in their track frames."""
+    """Contact points of a vehicle's belts in their track frames, at several phases of the grousers."""
 
     def __init__(self, vehicle: VehicleDescription) -> None:
         self._vehicle, self._links = vehicle, vehicle_links(vehicle)
@@ -127,7 +128,7 @@ class _Layout:
         self._speeds = np.array([_SIDES[track.side] for track in tracks])
 
     def yaw_rate(self, flippers: Mapping[str, float]) -> float:
-        """Yaw rate about the centre of mass with belts against each other; 0 for a vehicle that tips over."""
+        """Yaw rate with belts of the sides at -1 and 1 m/s [rad/s]; 0 for a vehicle that tips over."""
         frames = [placed.frame for placed in place_tracks(self._vehicle, flippers)]
         center = self._links.center_of_mass([flippers[name] for name in self._vehicle.flippers])
         hulls = [frame.points(belt.hull) - center for frame, belt in zip(frames, self._belts, strict=True)]
@@ -153,7 +154,7 @@ class _Layout:
     def _summed(
         self, points: Array, runs: Array, loads: Array, tracks: NDArray[Any], across: NDArray[Any]
     ) -> PlanarContacts:
-        """Contacts of parts of belts, each at the middle of its loads."""
+        """Merge contacts of each belt part into one, at the centre of its loads."""
         low, high = points[:, 0].min(), points[:, 0].max()
         part = np.minimum((points[:, 0] - low) / max(high - low, 1e-9) * _BINS, _BINS - 1).astype(int)
         _, first, part = np.unique(
@@ -175,10 +176,10 @@ class _Phase:
     """Contact points of a belt at one phase of its grousers.
 
     Attributes:
-        points: In the track frame (n, 3) [m].
-        runs: Velocity with which each drives the vehicle, per belt speed (n, 3) [-]: against its own, which
-            is that of the belt, or a faster one at a tip that goes around an arc.
-        stiffness: Of each (n,) [N/m].
+        points: Positions in the track frame (n, 3) [m].
+        runs: Velocity with which each point drives the vehicle, per belt speed (n, 3) [-]: opposite to its
+            own, which is the belt's, or larger for a tip on an arc.
+        stiffness: Stiffness of each point (n,) [N/m].
     """
 
     def __init__(self, belt: BeltDesign, travel: float) -> None:
@@ -200,11 +201,11 @@ class _Phase:
 
 
 class _BeltPoints:
-    """Contact points of a belt that may touch level ground.
+    """Contact points of a belt that may touch level ground, at all phases.
 
     Attributes:
-        phases: Points at each phase of the grousers.
-        hull: Corners of the outline around all of them in the track frame (n, 3) [m].
+        phases: Contact points at each phase of the grousers.
+        hull: Corners of their outline over all phases, in the track frame (n, 3) [m].
     """
 
     def __init__(self, belt: BeltDesign, phases: Array) -> None:
@@ -220,7 +221,7 @@ class _BeltPoints:
 
 
 def _partners(vehicle: VehicleDescription) -> list[int]:
-    """Index of the belt that mirrors each belt, its own for want of one."""
+    """Index of each belt's mirror image, or of the belt itself if it has none."""
     tracks = [
         (*np.round(track.frame.origin[[0, 2]], 6).tolist(), _SIDES[track.mounted.side])
         for track in place_tracks(vehicle, {})
@@ -232,7 +233,7 @@ def _partners(vehicle: VehicleDescription) -> list[int]:
 
 
 def _phases(partners: list[int]) -> Array:
-    """Shares of a pitch by which each belt has run (belts, `PHASES`): evenly spread, no two belts in step.
+    """Travels of the belts in pitches (belts, `PHASES`): evenly spread, no two belts in phase.
 
     Half of them follow Roberts' sequence (2018): multiples of the powers of 1 / x, modulo 1, with
     x^(belts + 1) = x + 1. In the others belts have changed places with their partners, so that mirrored
@@ -246,7 +247,7 @@ def _phases(partners: list[int]) -> Array:
 
 
 def _level(points: Array) -> Array:
-    """Rotation by which a vehicle with corners (n, 3) about its centre of mass comes to stand (3, 3).
+    """Rotation (3, 3) that lets a vehicle with corners (n, 3) about its centre of mass stand level.
 
     It pitches until the side of its outline that is below its centre of mass is level.
     """
@@ -261,7 +262,7 @@ def _level(points: Array) -> Array:
 
 
 def _rest(points: Array, stiffness: Array, weight: float) -> Array:
-    """Loads of points of a rigid body on level ground, at which it is at rest (n,) [N].
+    """Static normal loads of a rigid body's points on level ground (n,) [N].
 
     With springs k at heights z, and a body lowered by q_0 and tilted by q_1 and q_2, the energy
 
@@ -270,9 +271,9 @@ def _rest(points: Array, stiffness: Array, weight: float) -> Array:
     is convex and least at rest: Newton's method, with steps halved until it falls.
 
     Args:
-        points: About the centre of mass, nearly level (n, 3) [m].
-        stiffness: Of each (n,) [N/m].
-        weight: [N]
+        points: Positions about the centre of mass, nearly level (n, 3) [m].
+        stiffness: Stiffness of each point (n,) [N/m].
+        weight: Weight of the body [N].
 
     Returns:
         Zeros for a body that tips over.

@@ -1,4 +1,4 @@
-"""Track of a vehicle file: belt, contact, and its mount."""
+"""Track of a vehicle file: belt, contact, grousers, drive and mount."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from segtrack.geometry import (
 
 
 class PulleySpec(Spec):
-    """A pulley of a path, in the track plane."""
+    """Pulley of a belt path, in the track plane."""
 
     name: Name | None = None
     """By which a chain says what drives and what tensions it."""
@@ -61,14 +61,14 @@ class PulleySpec(Spec):
 
 
 class LineSpec(Spec):
-    """A straight piece of a path."""
+    """Straight segment of a belt path."""
 
     length: Positive
     """Along the belt [m]."""
 
 
 class ArcSpec(Spec):
-    """A circular piece of a path."""
+    """Circular segment of a belt path."""
 
     radius: Positive
     """Radius of the belt's outer face [m]."""
@@ -77,7 +77,7 @@ class ArcSpec(Spec):
 
 
 class SegmentSpec(Spec):
-    """One piece of an explicit path: a line or an arc."""
+    """Segment of an explicit belt path: a line or an arc."""
 
     line: LineSpec | None = None
     arc: ArcSpec | None = None
@@ -88,7 +88,7 @@ class SegmentSpec(Spec):
 
 
 class PathSpec(Spec):
-    """The belt's outer face: around convex pulleys, or along explicit segments."""
+    """Outer face of the belt: around pulleys, or along explicit segments."""
 
     pulleys: tuple[PulleySpec, ...] | None = Field(default=None, min_length=1)
     """Pulleys in any order; the belt is their convex hull."""
@@ -125,13 +125,14 @@ class PathSpec(Spec):
 
     @cached_property
     def belt_path(self) -> BeltPath:
-        """The path as geometry."""
+        """Geometry of the path."""
         try:
             return self._build()
         except InvalidValueError:
             raise UnknownPartError("belt_path") from None
 
     def _build(self) -> BeltPath:
+        """Geometry of the path, from pulleys or from segments."""
         given = given_one(self, ("pulleys", "segments"))
         if self.pulleys is not None:
             return wrap_belt([Pulley(p.x, p.z, p.radius) for p in self.pulleys])
@@ -143,7 +144,7 @@ class PathSpec(Spec):
 
 
 class Mount(Spec):
-    """Pose of a part on another."""
+    """Pose of a part on its parent link."""
 
     parent: str = "body"
     """Link that carries it: `body`, or a link of the body's URDF."""
@@ -154,12 +155,12 @@ class Mount(Spec):
 
     @property
     def frame(self) -> Frame:
-        """Origin of the part, in the parent's frame."""
+        """Frame of the part in the parent link's frame."""
         return Frame.at(self.xyz, self.rpy)
 
 
 class BeltSpec(Spec):
-    """The belt itself."""
+    """Belt of a track."""
 
     mass: Positive
     """Grousers included [kg]."""
@@ -168,7 +169,7 @@ class BeltSpec(Spec):
 
 
 class ContactSpec(Spec):
-    """Contact of the track with the ground.
+    """Contact of a track with the ground.
 
     Bullet multiplies the friction of two bodies; bundled terrain has 1.
     """
@@ -200,7 +201,7 @@ class ContactSpec(Spec):
 
     @property
     def lateral_ratio(self) -> float:
-        """Friction across the track over friction along it [-]."""
+        """Ratio of the friction across the track to that along it [-]."""
         if self.lateral_friction is None:
             return 1.0
         return self.lateral_friction / self.friction
@@ -213,7 +214,7 @@ _SHOES_WEIGH_ALIKE = 0.05
 
 
 class TrackSpec(Spec):
-    """A track: a belt on its path, its grousers and its drive."""
+    """Track: belt on its path, grousers and drive."""
 
     mount: Mount = Mount()
     path: PathSpec
@@ -231,6 +232,7 @@ class TrackSpec(Spec):
 
     @check
     def _belt_bends(self) -> Checks:
+        """A belt that is too thick for the tightest bend of its path."""
         smallest = min(
             (arc.radius for arc in self.belt_path.segments if isinstance(arc, Arc) and arc.turn > 0),
             default=math.inf,
@@ -242,6 +244,7 @@ class TrackSpec(Spec):
 
     @check
     def _belt_weighs_as_its_shoes(self) -> Checks:
+        """A belt's mass that differs from that of its chain's shoes."""
         shoes = None if self.chain is None else known(self.chain, "shoes", None)
         count, mass = (
             (None, None) if shoes is None else (known(shoes, "count", None), known(shoes, "mass", None))
@@ -255,6 +258,7 @@ class TrackSpec(Spec):
 
     @check
     def _grousers_apart(self) -> Checks:
+        """Grousers that are longer than their pitch."""
         shapes = self.grousers.shapes if self.grousers is not None else ()
         alike = self.grousers is not None and self.grousers.shape is not None
         for i, shape in enumerate(shapes):
@@ -266,6 +270,7 @@ class TrackSpec(Spec):
 
     @check
     def _omits_what_can_be(self) -> Checks:
+        """Omitted segments that do not exist, or that the drive acts on."""
         names = self.belt_path.names
         for i, name in enumerate(self.omit_segments):
             if name not in names:
@@ -277,7 +282,7 @@ class TrackSpec(Spec):
 
     @property
     def belt_path(self) -> BeltPath:
-        """The belt's path in the track frame, around road wheels of a chain that reach out of its pulleys."""
+        """Belt path in the track frame, around pulleys and any of a chain's road wheels that stick out."""
         path, pulleys = self.path.belt_path, self.path.pulleys
         wheels = self.chain.road_wheels if self.chain is not None else None
         if pulleys is None or not wheels:
@@ -287,18 +292,18 @@ class TrackSpec(Spec):
 
     @property
     def pitch(self) -> float:
-        """Distance between neighbouring grousers along the belt [m]; the perimeter of a smooth belt."""
+        """Distance between neighbouring grousers along the belt [m]; the perimeter for a smooth belt."""
         return self.belt_path.perimeter / (self.grousers.count if self.grousers is not None else 1)
 
     @property
     def ground_length(self) -> float:
-        """Length of the belt's line on flat ground [m]; 0 for a belt that stands on a pulley."""
+        """Length of the belt's line on flat ground [m]; 0 if it stands on a pulley."""
         segment = self.belt_path.segments[self.belt_path.ground]
         return 0.0 if isinstance(segment, Arc) else float(segment.length)
 
     @property
     def moving_mass(self) -> float:
-        """Moving mass of the belt [kg]: its own, and the drive's reflected inertia."""
+        """Moving mass of the belt [kg]: its own, and the reflected inertia of the drive."""
         return self.belt.mass + self.drive.reflected_mass
 
     @property
@@ -315,22 +320,22 @@ class TrackSpec(Spec):
 
     @property
     def spin_momentum(self) -> float:
-        """Angular momentum about the axle per belt speed [kg m]: the belt's and the drive's rotor's."""
+        """Angular momentum of belt and rotor about the axle, per belt speed [kg m]."""
         return spin_momentum(self.belt_path, self.belt.mass) + self.rotor_momentum
 
     @property
     def period(self) -> float:
-        """Distance after which the belt's pattern repeats [m]; 0 for a smooth belt, always the same."""
+        """Travel after which the belt's pattern repeats [m]; 0 for a smooth belt."""
         return self.pitch * len(self.grousers.shapes) if self.grousers is not None else 0.0
 
     def footprints(self) -> tuple[Footprint, ...]:
-        """Places of its grousers; none on a smooth belt."""
+        """Places of the grousers on the belt; empty for a smooth belt."""
         if self.grousers is None:
             return ()
         return place_grousers(self.belt_path, self.grousers.count, len(self.grousers.shapes))
 
     def segment_links(self) -> tuple[SegmentLink, ...]:
-        """The track's links, in the track frame: the one on the ground first, which the drive acts on."""
+        """Segment links of the track in the track frame; the first is on the ground, and driven."""
         shapes = self.grousers.shapes if self.grousers is not None else ()
         solids = [shape.kind.solid(shape.width or self.width, shape.crown) for shape in shapes]
         placed = [(footprint, *solids[footprint.index % len(solids)]) for footprint in self.footprints()]
@@ -342,7 +347,7 @@ class TrackSpec(Spec):
 
 
 def overlap(one: TrackSpec, other: TrackSpec) -> bool:
-    """True for tracks on one parent, turned alike, whose belts are in one place."""
+    """Return whether two tracks with equally oriented mounts on one parent overlap."""
     keys = ("mount", "width", "belt_path")
     (mount, width, path), (its, wide, way) = ([known(t, key, None) for key in keys] for t in (one, other))
     if any(part is None for part in (mount, width, path, its, wide, way)):
@@ -356,7 +361,7 @@ def overlap(one: TrackSpec, other: TrackSpec) -> bool:
 
 
 def _can_be_separated(points: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
-    """True if a side of one of two outlines (n, 2) has all of the other one beyond it."""
+    """Return whether a side of one of two convex outlines (n, 2) separates them."""
     for one, other in ((points, others), (others, points)):
         sides = np.roll(one, -1, axis=0) - one
         sides = sides[np.hypot(*sides.T) > 0.0]

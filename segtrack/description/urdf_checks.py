@@ -1,4 +1,4 @@
-"""Mistakes in a user's URDF, by itself and as the body that a vehicle file mounts tracks on."""
+"""Mistakes in a user's URDF, by itself and as the body of a vehicle file."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def urdf_mistakes(
     places: Mapping[str, str] | None = None,
     without_contact: Collection[str] = (),
 ) -> list[str]:
-    """The mistakes of a URDF, each to follow the words `body.urdf`.
+    """List the mistakes of a URDF, each phrased to follow the words `body.urdf`.
 
     Args:
-        robot: Its root element.
+        robot: Root element of the URDF.
         folder: Folder that the paths of its meshes start from.
-        places: File and line of each link, by its name, as far as they are known.
-        without_contact: Names of the links whose collision shapes touch nothing, whatever their size.
+        places: File and line of each link by name, as far as known.
+        without_contact: Names of links whose collision shapes are switched off.
     """
     if robot.tag != "robot":
         return [f"must have the root element <robot>, got <{robot.tag}>"]
@@ -67,7 +67,7 @@ def urdf_mistakes(
 
 
 def link_places(urdf: Path) -> dict[str, str]:
-    """File and line of each link of a URDF, by its name."""
+    """File and line of each link of a URDF, by name."""
     parser, places = expat.ParserCreate(), dict[str, str]()
 
     def note(tag: str, attributes: dict[str, str]) -> None:
@@ -86,6 +86,7 @@ def root_links(robot: Element) -> list[str]:
 
 
 def _names(robot: Element) -> Iterator[str]:
+    """Yield links and joints without a name, or with the name of another one."""
     for tag in ("link", "joint"):
         names = [element.get("name") for element in robot.iterfind(tag)]
         for i, name in enumerate(names):
@@ -96,6 +97,7 @@ def _names(robot: Element) -> Iterator[str]:
 
 
 def _joints(robot: Element) -> Iterator[str]:
+    """Yield joints of an unknown type, without a limit, or without one parent and one child of their own."""
     links = [link.get("name") for link in robot.iterfind("link")]
     carried = set()
     for joint in robot.iterfind("joint"):
@@ -119,7 +121,7 @@ def _joints(robot: Element) -> Iterator[str]:
 
 
 def _tree(robot: Element) -> list[str]:
-    """Yield the reasons for which links and joints, each right by itself, are not one tree."""
+    """List the reasons why links and joints do not form a single tree."""
     roots = root_links(robot)
     if len(roots) != 1:
         return [f"must have one root link, got {', '.join(roots) or 'none'}"]
@@ -135,6 +137,7 @@ def _tree(robot: Element) -> list[str]:
 
 
 def _numbers(robot: Element) -> Iterator[str]:
+    """Yield attributes that are not finite numbers, and negative masses."""
     for tag in ("link", "joint"):
         for owner in robot.iterfind(tag):
             for element in owner.iter():
@@ -161,7 +164,7 @@ def _are_numbers(words: Iterable[str], count: int) -> bool:
 
 
 def _inertias(robot: Element, places: Mapping[str, str]) -> Iterator[str]:
-    """Inertias that no body has; that of a link without a mass is not used."""
+    """Yield links with physically impossible inertias; massless links' are not used."""
     for link in robot.iterfind("link"):
         mass = link.find("inertial/mass")
         moments = impossible_moments(link.find("inertial"))
@@ -173,7 +176,7 @@ def _inertias(robot: Element, places: Mapping[str, str]) -> Iterator[str]:
 
 
 def _thin_shapes(links: Iterable[Element], places: Mapping[str, str]) -> Iterator[str]:
-    """Shapes that collide, and have no extent along one of their axes."""
+    """Yield the collision shapes without extent along one of their axes."""
     for link in links:
         for shape in link.iterfind("collision/geometry/*"):
             sizes = {key: shape.get(key, "1" if key == "scale" else "0") for key in _SIZES.get(shape.tag, ())}
@@ -192,7 +195,7 @@ def _thin_shapes(links: Iterable[Element], places: Mapping[str, str]) -> Iterato
 def _meshes(
     robot: Element, folder: Path, places: Mapping[str, str], touching: Collection[Element]
 ) -> Iterator[str]:
-    """Meshes without a file name, and files that do not exist or cannot collide, with their links."""
+    """Yield meshes without a file name, missing files, and files that cannot collide, with their links."""
     missing: dict[str, list[str]] = {}
     colliding: dict[Path, list[str]] = {}
     for link in robot.iterfind("link"):
@@ -219,17 +222,17 @@ def _meshes(
 
 
 def _named(link: Element, places: Mapping[str, str]) -> str:
-    """A link in words, with its line if that is known."""
+    """Name of a link in words, with its line if known."""
     name = str(link.get("name"))
     return f"link {name!r}" + (f" ({places[name]})" if name in places else "")
 
 
 class Mounting(NamedTuple):
-    """Part that a vehicle file mounts on its body.
+    """Part of a vehicle file mounted on the body.
 
     Attributes:
-        parent: Link that it names.
-        reflected_mass: Reflected mass of a track's drive, which that link's mass includes [kg].
+        parent: Name of the parent link in the file.
+        reflected_mass: Reflected mass of a track's drive, which the parent link's mass includes [kg].
     """
 
     parent: str
@@ -237,7 +240,7 @@ class Mounting(NamedTuple):
 
 
 def parent_link(robot: ElementTree.Element, parent: str) -> str:
-    """The link that a mount's `parent` means: `body` is the root link unless a link has that name."""
+    """Name of the link meant by a mount's `parent`: `body` is the root unless a link has that name."""
     return root_links(robot)[0] if parent == "body" and "body" not in link_masses(robot) else parent
 
 
@@ -248,15 +251,15 @@ def link_problems(
     mountings: Mapping[str, Mounting],
     without_contact: Collection[str] = (),
 ) -> list[Problem]:
-    """The mistakes of a vehicle file that only its body's links show.
+    """List the mistakes of a vehicle file that only show with the links of its body.
 
     Args:
-        urdf: The body's URDF file; a body without one has one link, `body`.
-        mass: Mass of a body without URDF [kg]; None if it is not known.
+        urdf: URDF file of the body; without one the only link is `body`.
+        mass: Mass of a body without a URDF [kg]; None if not known.
         fixed: True if the body is bolted to the world.
         mountings: Parts mounted on the body, by their path in the vehicle file, `tracks.name` or
             `flippers.name`.
-        without_contact: Names of the links whose collision shapes touch nothing.
+        without_contact: Names of links whose collision shapes are switched off.
     """
     if urdf is None:
         own = {"body": "body"}
@@ -282,10 +285,10 @@ def link_problems(
 
 
 def reflected_mass_problems(parent: str, mass: float, reflected: Mapping[str, float]) -> list[Problem]:
-    """Drives whose reflected mass, together with those before them, is all that their parent link weighs.
+    """List the drives whose reflected masses add up to all of their parent link's mass.
 
     Args:
-        parent: The link that carries the tracks, in words.
+        parent: Parent link of the tracks, in words.
         mass: Mass of the parent link [kg].
         reflected: Reflected mass of each of its tracks [kg], by the track's path.
     """
@@ -305,6 +308,7 @@ def _overdrawn_links(
     root: str,
     mountings: Mapping[str, Mounting],
 ) -> list[Problem]:
+    """List the drives that take all of their link's mass, over all links."""
     problems = []
     for link, mass in masses.items():
         reflected = {
@@ -323,6 +327,7 @@ def _means(parent: str, root: str, links: Collection[str]) -> str:
 def _mount_problems(
     weighing: Mapping[str, str | None], root: str, mountings: Mapping[str, Mounting]
 ) -> list[Problem]:
+    """List mounts on missing or massless links, and flippers named like a link."""
     problems = []
     for where, mounting in mountings.items():
         link = _means(mounting.parent, root, weighing)

@@ -1,4 +1,4 @@
-"""A tracked vehicle: body, tracks and flippers."""
+"""Description of a tracked vehicle: body, tracks and flippers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TURN, _FULL_TURN_DEG = 2 * math.pi, 360
 
 
 class FlipperSpec(Spec):
-    """An arm that turns about its mount's y axis. Positive angles raise its tip."""
+    """Arm that turns about its mount's y axis. Positive angles raise its tip."""
 
     mount: Mount
     tip_direction: Literal["front", "rear"] = "front"
@@ -89,7 +89,7 @@ class FlipperSpec(Spec):
 
     @property
     def raise_axis(self) -> int:
-        """Sign of the joint's axis along y: turning about it raises the tip."""
+        """Sign of the joint axis along y about which positive angles raise the tip."""
         return -1 if self.tip_direction == "front" else 1
 
 
@@ -98,7 +98,7 @@ _ACROSS = 0.7
 
 
 def _axle_problems(where: str, frame: Frame) -> Checks:
-    """The mistake of a track whose belt does not drive its body forwards, from its frame in the body."""
+    """Yield the mistake of a track, given its frame in the body, that would not drive the body forward."""
     axle, push = frame.rotation[:, 1], frame.push
     if axle[1] >= _ACROSS:
         return
@@ -125,13 +125,13 @@ _MIDDLE = 1e-9
 
 @dataclass(frozen=True)
 class MountedTrack:
-    """A track in its vehicle.
+    """Track of a vehicle, with its name and place.
 
     Attributes:
-        name: Full name.
-        spec: The track.
-        flipper: The flipper that carries it, if one does.
-        y: Lateral place of the track frame's origin in the body frame, flippers at angle 0 [m].
+        name: Full name of the track.
+        spec: Track of the file.
+        flipper: Name of the flipper that carries it; None for a track on the body.
+        y: Lateral offset of the track frame in the body frame, flippers at angle 0 [m].
     """
 
     name: str
@@ -141,12 +141,12 @@ class MountedTrack:
 
     @property
     def side(self) -> Literal["left", "center", "right"]:
-        """Side whose speed command it follows, by its y."""
+        """Side whose speed command the track follows, by its y."""
         return "left" if self.y > _MIDDLE else "right" if self.y < -_MIDDLE else "center"
 
 
 class VehicleDescription(Spec):
-    """A tracked vehicle, as its file describes it. SI units throughout."""
+    """Tracked vehicle as its file describes it. SI units throughout."""
 
     name: Name
     source: str
@@ -188,6 +188,7 @@ class VehicleDescription(Spec):
 
     @check
     def _links_carry(self) -> Checks:
+        """Mounts on links of the body that cannot carry them, and tracks that do not drive forward."""
         mass, fixed = known(self.body, "mass", None), known(self.body, "fixed", True)
         mountings = {
             f"tracks.{name}": Mounting(
@@ -208,7 +209,7 @@ class VehicleDescription(Spec):
         return known(self.body, "without_contact", ())
 
     def _axles_lie_across(self) -> Checks:
-        """Tracks that push a vehicle, whose forward is its body's x, sideways, backwards or not at all."""
+        """Yield tracks that push the vehicle, whose forward is x, sideways, backwards or not at all."""
         for name, track in known(self, "tracks", {}).items():
             yield from _axle_problems(f"tracks.{name}", self.body.mounted(track.mount))
         for name, flipper in known(self, "flippers", {}).items():
@@ -218,6 +219,7 @@ class VehicleDescription(Spec):
 
     @check
     def _joints_move(self) -> Checks:
+        """Mistakes in joints and springs that only show with the body's URDF."""
         flippers = {n: known(f, "mount.parent", "body") for n, f in known(self, "flippers", {}).items()}
         sprung = {
             f"tracks.{name}.chain.suspension.{link}": link
@@ -229,7 +231,7 @@ class VehicleDescription(Spec):
         yield from self._springs_differ()
 
     def _springs_differ(self) -> Checks:
-        """Springs of several chains for one link; one body has one."""
+        """Yield the springs that several chains give for one link."""
         first: dict[str, tuple[str, SuspensionSpec]] = {}
         for name, track in known(self, "tracks", {}).items():
             has_own = known(track, "chain", None) is not None
@@ -242,23 +244,23 @@ class VehicleDescription(Spec):
 
     @property
     def describes_chains(self) -> bool:
-        """True if the file has settings of the track model `chain`, for a track or for all."""
+        """True if the file has settings of the track model `chain`, for a track or for the vehicle."""
         return "chain" in self.model_fields_set or any(t.spec.chain is not None for t in self._mounted())
 
     @property
     def has_sprung_chains(self) -> bool:
-        """True if wheels of a track's chain are on links that move."""
+        """True if a chain has wheels on links that move."""
         tree = self.with_suspension().joint_tree
         wheels = (w for t in self.mounted_tracks() if t.spec.chain for w in t.spec.chain.road_wheels or ())
         return any(w.link in tree.links and tree.links[w.link].joint >= 0 for w in wheels if w.link)
 
     @property
     def joint_tree(self) -> JointTree:
-        """Joints of the body's URDF that move, and the links that each one carries; read from its file."""
+        """Moving joints of the body's URDF and the links they carry, read from its file."""
         return joint_tree(self.body.urdf, self.joints)
 
     def with_suspension(self) -> VehicleDescription:
-        """The vehicle with joints for the links that its chains have springs for."""
+        """Copy of the vehicle with joints for the links that its chains have springs for."""
         joints = dict(self.joints)
         for track in self.mounted_tracks():
             assert track.spec.chain is not None
@@ -267,13 +269,13 @@ class VehicleDescription(Spec):
 
     @property
     def mass(self) -> float:
-        """Mass of body, flippers and belts [kg]; shoes of a chain that weigh otherwise are not counted."""
+        """Mass of body, flippers and belts [kg]; a chain counts as its belt."""
         flippers = sum(flipper.mass for flipper in self.flippers.values())
         return self.body.total_mass + flippers + sum(track.spec.belt.mass for track in self._mounted())
 
     @property
     def gauge(self) -> float | None:
-        """Distance between the planes of the body's left and right tracks [m]; None without two sides.
+        """Distance between the planes of the body's left and right tracks [m]; None if a side is missing.
 
         It is twice the mean distance from y = 0 of a body's tracks that mirror each other. Flippers are not
         included, but for a vehicle whose tracks of a side are all on flippers. Tracks in the middle do not
@@ -284,23 +286,23 @@ class VehicleDescription(Spec):
 
     @property
     def contact_length(self) -> float:
-        """Length of its first track on flat ground, those on the body first [m]; 0 for one on a pulley."""
+        """Length of the first track on flat ground [m] (body tracks first); 0 if it stands on a pulley."""
         return next(self._mounted()).spec.ground_length
 
     def side_offset(self, side: Literal["left", "right"]) -> float | None:
-        """Mean y of a side's tracks on the body, or of its flippers if it has none there [m]; or None."""
+        """Mean y of the body's tracks on a side, or of the flippers' without any [m]; None without both."""
         tracks = [track for track in self._mounted() if track.side == side]
         places = [track.y for track in tracks if track.flipper is None] or [track.y for track in tracks]
         return sum(places) / len(places) if places else None
 
     @property
     def track_offsets(self) -> TrackOffsets | None:
-        """Left and right `side_offset` [m]; None without two sides."""
+        """Lateral offsets of the left and right tracks [m]; None if a side is missing."""
         left, right = self.side_offset("left"), self.side_offset("right")
         return None if left is None or right is None else TrackOffsets(left, right)
 
     def require_track_offsets(self) -> TrackOffsets:
-        """Left and right `side_offset` of a vehicle that has both [m].
+        """Lateral offsets of the left and right tracks [m], or an error if a side is missing.
 
         Raises:
             InvalidValueError: It has no tracks on a side.
@@ -311,7 +313,7 @@ class VehicleDescription(Spec):
         return offsets
 
     def mounted_tracks(self) -> Iterator[MountedTrack]:
-        """All tracks: those on the body first, then the flippers' in the order of the file.
+        """Tracks of the vehicle: the body's first, then the flippers' in the order of the file.
 
         What a track leaves to its vehicle is filled in.
         """
@@ -319,7 +321,7 @@ class VehicleDescription(Spec):
             yield replace(track, spec=self.with_chain(track.spec))
 
     def _mounted(self) -> Iterator[MountedTrack]:
-        """All tracks as the file gives them, in the order of `mounted_tracks`."""
+        """Tracks as the file gives them, in the order of `mounted_tracks`."""
         for name, track in self.tracks.items():
             yield MountedTrack(name, track, None, float(self.body.mounted(track.mount).origin[1]))
         for flipper_name, flipper in self.flippers.items():
@@ -329,7 +331,7 @@ class VehicleDescription(Spec):
                 yield MountedTrack(f"{flipper_name}_{name}", track, flipper_name, y)
 
     def without_belts(self) -> VehicleDescription:
-        """The vehicle with belts of no mass, for track models whose belts are bodies of their own."""
+        """Copy of the vehicle with massless belts, for track models whose belts are bodies of their own."""
 
         def bare(tracks: dict[str, TrackSpec]) -> dict[str, TrackSpec]:
             belts = {name: track.belt.model_copy(update={"mass": 0.0}) for name, track in tracks.items()}
@@ -339,5 +341,5 @@ class VehicleDescription(Spec):
         return self.model_copy(update={"tracks": bare(self.tracks), "flippers": flippers})
 
     def with_chain(self, track: TrackSpec) -> TrackSpec:
-        """A track of the vehicle with the vehicle's chain, if it gives none of its own."""
+        """Copy of a track of the vehicle, with the vehicle's chain where the track gives none."""
         return track if track.chain is not None else track.model_copy(update={"chain": self.chain})

@@ -1,4 +1,4 @@
-"""Reading YAML without its traps, and with the line of everything in it.
+"""YAML reader with line numbers, and without YAML 1.1's traps.
 
 A key given twice is a mistake, 1e-4 is a number, 1:30 is text and not 90, 010 is text and not 8, and
 `{mass: 15,0}` is not a mass of 15 and a key 0.
@@ -30,11 +30,11 @@ MAX_DIGITS = 100
 
 
 class YamlBudget:
-    """Extent of a file with all of its aliases written out, found without writing them out.
+    """Size of a YAML file with all aliases expanded, computed without expanding them.
 
     Attributes:
         nodes: Number of keys and values.
-        problems: Parts that are not within the budget.
+        problems: Parts that exceed the budget.
     """
 
     def __init__(self, root: yaml.Node) -> None:
@@ -50,7 +50,7 @@ class YamlBudget:
             self.problems.append(Problem("", f"must be nested at most {MAX_DEPTH} deep, got {_shown(depth)}"))
 
     def _measure(self, node: yaml.Node, path: str) -> tuple[int, int]:
-        """Return the number of nodes of a part, and its depth."""
+        """Return the number of nodes of a part, and its nesting depth."""
         known = self._sizes.get(id(node))
         if known is not None:
             return known
@@ -102,7 +102,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML's, which would read 1e-4 as text, and 1:30 as 90: YAML 1.1 has numbers of base 60."""
+    """PyYAML's loader, which reads 1e-4 as a number (PyYAML: text) and 1:30 as text (YAML 1.1: 90)."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {  # noqa: RUF012
         first: [pair for pair in pairs if pair[0] not in (_FLOAT, _INT)]
@@ -119,15 +119,15 @@ _Loader.add_implicit_resolver(_INT, re.compile(rf"^{_INTEGERS}$"), list("-+01234
 
 @dataclass(frozen=True)
 class YamlFile:
-    """The content of a file.
+    """Content of a YAML file, with the places of its keys.
 
     Attributes:
-        data: Content.
-        problems: Keys given twice, and numbers with a decimal comma that YAML takes for two.
-        tight_lists: Paths of lists in which a comma stands between two digits.
-        root: Places of all keys; None if it was no file.
-        merged: The mapping that a mapping takes its keys from by `<<`, by the id of its node.
-        nodes: Number of its keys and values, with all aliases written out.
+        data: Content as Python data.
+        problems: Duplicate keys, and numbers with a decimal comma that YAML reads as two.
+        tight_lists: Paths of lists with a comma between two digits and no space.
+        root: Root node, with the places of all keys; None if there was no file.
+        merged: Mapping that a mapping takes its keys from by `<<`, by the id of its node.
+        nodes: Number of keys and values, with all aliases expanded.
     """
 
     data: Any
@@ -138,7 +138,7 @@ class YamlFile:
     nodes: int = 0
 
     def locate(self, problems: Iterable[Problem]) -> list[Problem]:
-        """Problems with their lines, in the order of these; those of an anchor once."""
+        """Add lines to problems and sort by them; problems of one anchor are listed once."""
         found: dict[Any, Problem] = {}
         for problem in problems:
             line, origin, missing = self._place(problem.where)
@@ -147,7 +147,7 @@ class YamlFile:
         return sorted(found.values(), key=lambda problem: problem.line or 0)
 
     def _place(self, where: str) -> tuple[int | None, int, str]:
-        """Line of a path, id of the node where it was defined, and what of the path is not in the file."""
+        """Line of a path, id of the node that defines it, and the path's rest that the file lacks."""
         node, line, rest = self.root, None, where
         while node is not None and (step := _step(node, rest)) is not None:
             key, node, rest = step
@@ -160,7 +160,7 @@ class YamlFile:
 
 
 def _step(node: yaml.Node, path: str) -> tuple[yaml.Mark | None, yaml.Node, str] | None:
-    """The key's mark, the value and the rest of a path, one step down; None if that is not in the file."""
+    """Follow a path one key down: mark of the key, value, rest of the path; None if it is not in the file."""
     if isinstance(node, yaml.SequenceNode):
         index = re.match(r"\[(\d+)\]\.?", path)
         if index is None or int(index[1]) >= len(node.value):
@@ -179,7 +179,7 @@ def _step(node: yaml.Node, path: str) -> tuple[yaml.Mark | None, yaml.Node, str]
 
 
 def read_text(path: Path) -> str:
-    """Read a file of text.
+    """Read a text file.
 
     Raises:
         FileAccessError: The file cannot be read, is a pipe or a device, is too long, or is no text.
@@ -204,7 +204,7 @@ def read_text(path: Path) -> str:
 
 
 def read_value(text: str) -> Any:
-    """Return the value of a piece of YAML, as of an option.
+    """Parse one YAML value, such as an option's.
 
     Raises:
         yaml.YAMLError: The text is not YAML.
@@ -217,8 +217,8 @@ def parse_yaml(text: str, file: str, refusal: type[DescriptionFileError]) -> Yam
 
     Args:
         text: Text of the file.
-        file: Its name, for messages.
-        refusal: Error that is raised if it is not YAML.
+        file: Name of the file, for messages.
+        refusal: Error to raise if the text is not YAML.
     """
     if len(text) > MAX_BYTES:
         raise refusal(file, [Problem("", f"must have at most {MAX_BYTES} bytes, got {len(text)}")])
@@ -252,7 +252,7 @@ def parse_yaml(text: str, file: str, refusal: type[DescriptionFileError]) -> Yam
 
 
 class _Survey:
-    """A look at each node of a file, before data are made of it; it mends numbers with a decimal comma."""
+    """Walk over all nodes of a file that finds duplicate keys and mends decimal commas."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -262,7 +262,7 @@ class _Survey:
         self._seen: set[int] = set()
 
     def look(self, node: yaml.Node, path: str) -> None:
-        """Look at a node and what is in it, where it is first used."""
+        """Visit a node and its children once."""
         if id(node) in self._seen:
             return
         self._seen.add(id(node))
@@ -282,6 +282,7 @@ class _Survey:
                 self.look(value, f"{path}[{i}]")
 
     def _find_repeated_keys(self, node: yaml.MappingNode, path: str) -> None:
+        """Add a problem for each key that a mapping has twice."""
         first: dict[str, int] = {}
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
@@ -292,7 +293,7 @@ class _Survey:
                 first.setdefault(key.value, line)
 
     def _mend_decimal_commas(self, node: yaml.MappingNode, path: str) -> None:
-        """Put together the numbers of a mapping in braces that YAML has cut at their commas."""
+        """Join the numbers of a mapping in braces that YAML has split at a decimal comma."""
         pairs: list[tuple[yaml.Node, yaml.Node]] = []
         for key, value in node.value:
             if pairs and _is_cut_off(pairs[-1][1], key, value):
@@ -308,7 +309,7 @@ class _Survey:
 
 
 def _is_cut_off(number: yaml.Node, key: yaml.Node, value: yaml.Node) -> bool:
-    """Return True if a key without a value is the decimals of the number before it."""
+    """Return whether a key without a value is the decimals of the number before it."""
     return (
         value.value == ""
         and isinstance(number.value, str)

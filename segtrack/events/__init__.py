@@ -1,4 +1,4 @@
-"""Events of NG-NRMM as Koerner 2024 defines them: obstacles, criteria, and what limits a vehicle at them.
+"""Events of NG-NRMM after Koerner 2024: obstacles, criteria, and the limits that stop a vehicle at them.
 
 Koerner 2024 is "Influence of Track-Assembly Geometry on Mobility Over Rigid Terrain", a master's thesis at
 Chalmers University of Technology; numbers of sections and tables are its.
@@ -9,7 +9,7 @@ its driver's place is taken every step.
 | module | content |
 |---|---|
 | `obstacles` | half-rounds, step, gap, trapezoid barriers and ditches, ride courses |
-| `assumptions` | what the paper leaves open, and its limits |
+| `assumptions` | settings that the paper leaves open, and its limits |
 | `driver` | whatever commands the robot: a function of robot and time |
 | `run`, `event_result` | one event, or two at the same instant: setup and result |
 | `histories` | acceleration at the driver, absorbed power, low pass |

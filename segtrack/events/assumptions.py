@@ -1,4 +1,4 @@
-"""Settings that the events of Koerner 2024 leave open, with names and defaults in one place."""
+"""Settings of events that Koerner 2024 leaves open, with defaults, in one place."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ _MAY_BE_0 = ("run_up", "rest", "step_rest", "step_clearance", "past", "heading_g
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Settings of events; the paper's where it has them.
+    """Settings of events, with the paper's values where it gives them.
 
     Attributes:
-        peak_limit: Largest vertical acceleration at the driver's place, over that of gravity (4.2.1) [-].
-        power_limit: Largest absorbed power [W]; not in the paper, NG-NRMM's.
+        peak_limit: Largest vertical acceleration at the driver's place over gravity (4.2.1) [-].
+        power_limit: Largest absorbed power [W], from NG-NRMM (not in the paper).
         low_pass: Cut-off frequency of filtered peaks [Hz]; the paper takes unfiltered ones.
         run_up: Time before the obstacle at the event's speed (4.2.1) [s].
         rest: Time at rest before driving [s].
         step_rest: Time at rest before a step (4.2.2) [s].
-        step_clearance: Free distance before a step; the paper: as close as possible [m].
-        time_limit: Time from the start in which an obstacle is passed (4.2.2, of steps) [s]; longer where
-            the way takes longer at the event's speed.
-        patience: Number of times that the way would take at the event's speed, before the event is given up.
+        step_clearance: Distance from the step at the start; "as close as possible" in the paper [m].
+        time_limit: Time from the start to pass an obstacle (4.2.2, for steps) [s]; longer if the path takes
+            longer at the event's speed.
+        patience: Multiple of the path's duration at the event's speed, after which the event is given up [-].
         stall_time: Time without progress after which a vehicle is stuck [s].
-        past: Time that is driven on behind the obstacle, in which the vehicle lands [s].
+        past: Time driven on behind the obstacle, in which the vehicle lands [s].
         gap_speed: Speed at a gap (4.2.3) [m/s].
         trapezoid_speed: Speed at trapezoids; not in the paper [m/s].
-        contact_distance: Distance from the ground at which a hull touches it [m].
+        contact_distance: Clearance below which a hull counts as touching the ground [m].
         heading_gain: Difference of belt speeds over their mean, per heading off the line [1/rad]; the
             paper does not give its driver's gains.
         offset_gain: Difference of belt speeds over their mean, per distance from the line [1/m].
@@ -52,7 +52,7 @@ class Assumptions:
     offset_gain: float = 0.5
 
     def __post_init__(self) -> None:
-        """Refuse numbers that cannot be.
+        """Refuse numbers outside of their physical range.
 
         Raises:
             InvalidValueError: One is not finite, or below its least.

@@ -1,4 +1,4 @@
-"""Drivers of events: whatever commands a robot before each control period."""
+"""Drivers of events, which command a robot before each control period."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LARGEST_STEER = 0.5
 
 
 class BeltSpeedDriver:
-    """Driver that commands one mean belt speed and holds the line y = 0, heading along x."""
+    """Driver at a constant mean belt speed that steers along the line y = 0, heading along x."""
 
     def __init__(self, speed: float, assumptions: Assumptions) -> None:
         """Drive at a belt speed [m/s]."""
         self._speed, self._gains = speed, (assumptions.heading_gain, assumptions.offset_gain)
 
     def __call__(self, robot: Robot, time: float) -> None:
-        """Command the belts."""
+        """Command belt speeds that steer to the line."""
         state = robot.state
         steer = self._gains[0] * state.yaw + self._gains[1] * state.position[1]
         steer = min(max(steer, -_LARGEST_STEER), _LARGEST_STEER)

@@ -34,16 +34,16 @@ class EventSetup(RunSetup):
         vehicle: Bundled name, path of a vehicle file, or a description.
         obstacle: Obstacle.
         speed: Belt speed, clipped to what the drives can do [m/s]; the event's own if not given.
-        friction: On every track instead of the vehicle file's; terrain has 1, and they are multiplied.
+        friction: Friction coefficient of every track in place of the file's [-]; the terrain's factor is 1.
         flippers: Angle of all front flippers [rad]; `experiments.FRONT_FLIPPERS_DEG` if not given.
         rear_flippers: Angle of all rear flippers [rad]; `experiments.REAR_FLIPPERS_DEG` if not given.
         driver_position: Driver's place in the body frame (3,) [m]; the vehicle file's if not given.
         track_model: Name of the track model; the engine's default if not given.
-        engine: Name of the engine; one that runs the track model if not given.
-        preset: The engine's solver settings; its default if not given.
-        time_step: Instead of the preset's [s].
-        assumptions: Settings that the events leave open.
-        driver: Function that makes the driver of a belt speed [m/s]; `BeltSpeedDriver` if not given.
+        engine: Name of the engine; by default one that runs the track model.
+        preset: Name of the engine's preset; by default its own.
+        time_step: Time step in place of the preset's [s].
+        assumptions: Settings that the paper leaves open.
+        driver: Function from a belt speed [m/s] to a driver; by default `BeltSpeedDriver`.
 
     Raises:
         UnknownNameError: No such engine or track model.
@@ -72,7 +72,7 @@ UNDECIDED: tuple[EventOutcome, ...] = ("interrupted", "diverged")
 
 @dataclass(frozen=True)
 class DriverPlace:
-    """Point of the body at which acceleration is taken.
+    """Point of the body at which vertical acceleration is measured.
 
     Attributes:
         position: Point in the body frame (3,) [m].
@@ -99,21 +99,21 @@ class EventResult:
         setup: Setup of the event.
         engine: Name of the engine.
         track_model: Name of the track model.
-        preset: The engine's solver settings.
+        preset: Name of the engine's preset.
         vehicle: Vehicle with the setup's changes.
         driver: Driver's place.
         speed: Commanded belt speed, clipped to the drives' [m/s].
         outcome: Outcome of the event.
         duration: Simulated time, rest included [s].
-        time_limit: Time in which it had to be passed [s].
-        real_time_factor: Simulated over elapsed time.
+        time_limit: Simulated time in which the obstacle has to be passed [s].
+        real_time_factor: Simulated over elapsed time [-].
         ridden: Vertical acceleration at the driver's place.
         limits: Limits of the vehicle over time.
         motion: Motion, sampled at 50 Hz.
-        chains: Link chains at those of `histories.INSTANTS` that there were, histories of one sample; none
-            of other track models.
+        chains: Link chains at the instants of `histories.INSTANTS` that occurred, histories of one sample;
+            empty for other track models.
         terrain: Ground with the obstacle.
-        reason: Reason of a simulation that diverged; empty otherwise.
+        reason: Reason why the simulation diverged; else empty.
     """
 
     setup: EventSetup
@@ -136,25 +136,25 @@ class EventResult:
 
     @property
     def passed(self) -> bool:
-        """True if all of the vehicle got past the obstacle in time."""
+        """True if the whole vehicle got past the obstacle in time."""
         return self.outcome == "passed"
 
     @property
     def shares(self) -> dict[str, float]:
-        """Fraction of the last `STUCK_WINDOW` in which each limit was found [-]."""
+        """Fraction of the last `STUCK_WINDOW` in which each limit held the vehicle [-]."""
         end = float(self.limits.times[-1])
         return self.limits.shares(end - STUCK_WINDOW, end)
 
     @property
     def limited_by(self) -> tuple[str, ...]:
-        """Limits of a vehicle that did not pass, in the order of `LIMITS`; () if undecided."""
+        """Limits of a vehicle that did not pass, in the order of `LIMITS`; () if it is undecided."""
         if self.passed or self.outcome in UNDECIDED:
             return ()
         return tuple(name for name, share in self.shares.items() if share >= HELD)
 
     @property
     def peak_with(self) -> tuple[str, ...]:
-        """Limits that were found around the time of the largest acceleration."""
+        """Limits that held the vehicle around the time of the largest acceleration."""
         time = self.ridden.peak_time
         shares = self.limits.shares(time - AROUND_PEAK, time + AROUND_PEAK)
         return tuple(name for name, share in shares.items() if share > 0)
@@ -166,12 +166,12 @@ class EventResult:
 
     @property
     def min_pitch(self) -> float:
-        """Least pitch, nose down negative [rad]."""
+        """Smallest pitch, nose down negative [rad]."""
         return float(self.motion["pitch"].min())
 
     @property
     def pitched_time(self) -> float:
-        """Time of the passage's largest pitch, up or down [s]; the end if it did not come to the obstacle."""
+        """Time of the passage's largest pitch, up or down [s]; the end if the obstacle was not reached."""
         times = self.motion.times
         inside = np.flatnonzero(times > self.ridden.window[0])
         if not len(inside):
@@ -187,7 +187,7 @@ class EventResult:
 
     @property
     def approach_speed(self) -> float | None:
-        """Speed along x over the last 0.2 s before the passage [m/s]; None of a run that begins at rest."""
+        """Mean speed along x over the 0.2 s before the passage [m/s]; None if it starts from rest."""
         if self.setup.obstacle.from_rest:
             return None
         last = self.ridden.window[0]
@@ -195,7 +195,7 @@ class EventResult:
         return float((x[1] - x[0]) / _APPROACH)
 
     def summary(self) -> dict[str, object]:
-        """Return a JSON-serialisable dict of everything but the samples."""
+        """Return a JSON-serialisable dict without the samples."""
         x, y, z = self.motion["position"][-1].tolist()
         return {
             "vehicle": self.vehicle.name,
@@ -230,7 +230,7 @@ class EventResult:
         }
 
     def columns(self) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return its samples as columns of tables, by the name of the file; units stand in the names."""
+        """Return the samples as columns of tables, by file name; column names include units."""
         ridden, limits = self.ridden, self.limits
         acceleration = {
             "time_s": ridden.times,

@@ -1,4 +1,4 @@
-"""Histories of an event: filtered acceleration at the driver, limits, and link chains at some instants."""
+"""Histories of an event: acceleration at the driver's place, limits, and link chains at some instants."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ ORDER = 4
 
 
 def weighted_acceleration(acceleration: NDArray[np.float64], time_step: float) -> NDArray[np.float64]:
-    """Filter a vertical acceleration by H, from rest.
+    """Filter a vertical acceleration by the absorbed-power filter H, starting at rest.
 
     Args:
-        acceleration: Mean over each step (n,) [m/s^2].
+        acceleration: Mean acceleration over each step (n,) [m/s^2].
         time_step: Duration of a step [s].
 
     Returns:
@@ -41,17 +41,17 @@ def weighted_acceleration(acceleration: NDArray[np.float64], time_step: float) -
 
 
 def absorbed_power(acceleration: NDArray[np.float64], time_step: float) -> float:
-    """Mean absorbed power [W] of a vertical acceleration (n,) [m/s^2], from rest, sampled every step [s]."""
+    """Mean absorbed power [W] of a vertical acceleration (n,) [m/s^2] sampled every step [s], from rest."""
     return float(np.mean(weighted_acceleration(acceleration, time_step) ** 2))
 
 
 def low_passed(acceleration: NDArray[np.float64], time_step: float, frequency: float) -> NDArray[np.float64]:
-    """Acceleration (n,) behind a low pass: Butterworth of order `ORDER`, from rest, forward in time.
+    """Low-pass an acceleration (n,) by a causal Butterworth filter of order `ORDER`, starting at rest.
 
     Args:
         acceleration: Mean over each step (n,), in any unit.
         time_step: Duration of a step [s].
-        frequency: Cut-off frequency, below half of one over the step [Hz].
+        frequency: Cut-off frequency [Hz], below half the sampling frequency.
     """
     if not len(acceleration):
         return acceleration
@@ -61,7 +61,7 @@ def low_passed(acceleration: NDArray[np.float64], time_step: float, frequency: f
 
 @dataclass(frozen=True, eq=False)
 class Ridden:
-    """Vertical acceleration at the driver's place, every step while driving.
+    """Vertical acceleration at the driver's place in every step of the drive.
 
     Attributes:
         times: Ends of the steps (n,) [s].
@@ -81,17 +81,17 @@ class Ridden:
 
     @cached_property
     def filtered(self) -> NDArray[np.float64]:
-        """Acceleration behind the low pass (n,) [m/s^2]."""
+        """Low-passed acceleration (n,) [m/s^2]."""
         return low_passed(self.acceleration, self.time_step, self.low_pass)
 
     @cached_property
     def weighted(self) -> NDArray[np.float64]:
-        """Acceleration behind the filter of absorbed power (n,) [W^(1/2)]."""
+        """Acceleration filtered for absorbed power (n,) [W^(1/2)]."""
         return weighted_acceleration(self.acceleration, self.time_step)
 
     @property
     def duration(self) -> float:
-        """Time that was driven [s]."""
+        """Duration of the drive [s]."""
         return self.time_step * len(self.times)
 
     @property
@@ -102,12 +102,12 @@ class Ridden:
 
     @property
     def peak(self) -> float:
-        """Largest vertical acceleration, up or down, over that of gravity [-]; 0 before the obstacle."""
+        """Largest vertical acceleration, up or down, over gravity [-]; 0 before the obstacle."""
         return self._largest(self.acceleration)
 
     @property
     def peak_time(self) -> float:
-        """Time of the largest vertical acceleration [s]; that of the passage's beginning without any."""
+        """Time of the largest vertical acceleration [s]; the passage's beginning without any."""
         inside = np.flatnonzero(self.inside)
         if not len(inside):
             return self.window[0]
@@ -115,12 +115,12 @@ class Ridden:
 
     @property
     def filtered_peak(self) -> float:
-        """Largest vertical acceleration behind the low pass, over that of gravity [-]."""
+        """Largest low-passed vertical acceleration over gravity [-]."""
         return self._largest(self.filtered)
 
     @property
     def absorbed_power(self) -> float:
-        """Mean absorbed power of the passage [W]; the filter is at rest when driving begins."""
+        """Mean absorbed power of the passage [W]; the filter starts at rest with the drive."""
         inside = self.inside
         return float(np.mean(self.weighted[inside] ** 2)) if inside.any() else 0.0
 
@@ -134,10 +134,10 @@ class LimitHistory:
 
     Attributes:
         times: Instants (n,) [s].
-        found: True for each of `limits.LIMITS` that was the case (n, 6).
-        slips: Largest slip ratio of a driven belt (n,) [-].
-        drives: Largest drive force over its limit (n,) [-].
-        clearances: Distance of the hull from the ground (n,) [m].
+        found: True where a limit of `limits.LIMITS` held the vehicle (n, 6).
+        slips: Largest slip ratio of the driven belts (n,) [-].
+        drives: Largest ratio of a drive's force to its limit (n,) [-].
+        clearances: Smallest distance of the hull from the ground (n,) [m].
     """
 
     times: NDArray[np.float64]
@@ -147,7 +147,7 @@ class LimitHistory:
     clearances: NDArray[np.float64]
 
     def shares(self, first: float, last: float) -> dict[str, float]:
-        """Fraction of the samples from one time to another [s] in which each limit was found [-]."""
+        """Fraction of the samples between two times [s] in which each limit held the vehicle [-]."""
         inside = (self.times >= first) & (self.times <= last)
         means = self.found[inside].mean(axis=0) if inside.any() else np.zeros(len(LIMITS))
         return dict(zip(LIMITS, means.tolist(), strict=True))
@@ -161,10 +161,10 @@ The first two are those of the passage, pitch up or down, and the sample after t
 
 
 class ChainInstants:
-    """Link chains of a robot, kept at the `INSTANTS` of an event."""
+    """Keeps the readings of a robot's link chains at the `INSTANTS` of an event."""
 
     def __init__(self, robot: Robot) -> None:
-        """Keep nothing so far."""
+        """Start without readings."""
         self._robot = robot
         self._greatest: dict[str, float] = {}
         self._kept: dict[str, tuple[float, Mapping[str, ChainReading]]] = {}
@@ -172,17 +172,17 @@ class ChainInstants:
     def sample(
         self, time: float, readings: Mapping[str, ChainReading], measures: Mapping[str, float]
     ) -> None:
-        """Keep readings by track, at a time [s], for each instant whose measure is the largest so far."""
+        """Keep readings by track at a time [s] for each instant whose measure is the largest so far."""
         for name, measure in measures.items():
             if readings and measure >= self._greatest.get(name, measure):
                 self._greatest[name], self._kept[name] = measure, (time, readings)
 
     def histories(self) -> Mapping[str, ChainHistory]:
-        """Return a history of one sample for each instant that there was, in the order of `INSTANTS`."""
+        """Return a history of one sample for each instant that occurred, in the order of `INSTANTS`."""
         return {name: chains_at(self._robot, *self._kept[name]) for name in INSTANTS if name in self._kept}
 
 
 def chains_at(robot: Robot, time: float, readings: Mapping[str, ChainReading]) -> ChainHistory:
-    """History of one sample: readings of a robot's link chains by track, at a time [s]."""
+    """History of one sample at a time [s], from readings of a robot's link chains by track."""
     designs = {name: robot.tracks[name].chain_design for name in readings}
     return ChainHistory(np.array([time]), designs, {name: (reading,) for name, reading in readings.items()})

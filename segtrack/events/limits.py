@@ -1,4 +1,4 @@
-"""Limits of a vehicle at an obstacle, read from its state: drives, slip of the belts, what touches."""
+"""Limits that hold a vehicle at an obstacle, from its state: drives, belt slip, contacts."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ _SAMPLES = 25
 
 
 class LimitState(NamedTuple):
-    """State of a vehicle at an instant, as far as it says what limits it; each a truth value by `LIMITS`.
+    """State of a vehicle at one instant, with the limits that hold it.
 
     Attributes:
-        found: True for each of `LIMITS` that is the case (6,).
-        slip: Largest slip ratio of a driven belt [-].
-        drive: Largest force of a drive along its command over what it can exert at full throttle [-].
-        clearance: Distance of the hull from the ground, least of all places [m].
+        found: True for each of `LIMITS` that holds the vehicle (6,).
+        slip: Largest slip ratio of the driven belts [-].
+        drive: Largest ratio of a drive's force along its command to the full-throttle force [-].
+        clearance: Smallest distance of the hull from the ground [m].
     """
 
     found: tuple[bool, ...]
@@ -66,15 +66,15 @@ class LimitState(NamedTuple):
 
 
 class LimitSensor:
-    """Reads what limits a robot on a terrain."""
+    """Sensor of the limits that hold a robot on a terrain."""
 
     def __init__(self, robot: Robot, terrain: Terrain, contact_distance: float) -> None:
-        """Look at a robot.
+        """Prepare to read a robot on a terrain.
 
         Args:
             robot: Robot to read.
-            terrain: Ground that it is on.
-            contact_distance: Distance from the ground at which the hull touches it [m].
+            terrain: Ground below the robot.
+            contact_distance: Clearance below which the hull counts as touching the ground [m].
         """
         self._robot, self._distance = robot, contact_distance
         self.chains: Mapping[str, ChainReading] = {}
@@ -85,7 +85,7 @@ class LimitSensor:
         self._driven = [(track, track.spec.drive.force_table) for track in driven]
 
     def read(self) -> LimitState:
-        """Return the state now."""
+        """Return the present state."""
         self.chains = read_chains(self._robot)
         torque, slips, loads = False, [], []
         for track, table in self._driven:
@@ -108,7 +108,7 @@ class LimitSensor:
         return LimitState(found, max(slips), max(loads), clearance + self._distance)
 
     def _pulleys_bear(self) -> tuple[bool, bool]:
-        """Return if belts of the body bear on something on their foremost and on their rearmost pulley."""
+        """Return whether the body's belts bear load on their front and on their rear pulleys."""
         front = rear = False
         for track, points in contact_points(self._robot, self.chains):
             if track.flipper is not None or not len(points):
@@ -124,7 +124,7 @@ class LimitSensor:
 
 
 def commanded_speed(track: Track) -> float:
-    """Commanded belt speed; of a throttle the top speed in its direction, 0 without [m/s]."""
+    """Commanded belt speed [m/s]; for a throttle, the top speed in its direction, or 0."""
     if track.pedals is None:
         return track.command
     throttle = track.pedals.throttle
@@ -132,7 +132,7 @@ def commanded_speed(track: Track) -> float:
 
 
 def end_pulleys(track: Track) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Axles of a track's rearmost and foremost pulley, x and z in the track frame [m].
+    """Centres of a track's rearmost and foremost pulley, x and z in the track frame [m].
 
     Of a path of explicit segments the ends of its line on the ground, raised by nothing.
     """
@@ -148,14 +148,14 @@ def end_pulleys(track: Track) -> tuple[tuple[float, float], tuple[float, float]]
 
 
 def read_chains(robot: Robot) -> dict[str, ChainReading]:
-    """Readings of all link chains by track; none of another track model."""
+    """Readings of all link chains by track; empty for other track models."""
     return {name: track.read_chain() for name, track in robot.tracks.items() if track.has_chain}
 
 
 def contact_points(
     robot: Robot, chains: Mapping[str, ChainReading]
 ) -> list[tuple[Track, NDArray[np.float64]]]:
-    """Places where each belt bears on something, in the world (n, 3) [m], given readings of link chains."""
+    """Points where each belt bears load, in the world (n, 3) [m]; `chains` are link chains' readings."""
     if chains:
         return [(robot.tracks[name], read.positions[read.ground_force > 0]) for name, read in chains.items()]
     if find_track_model(robot.track_model).contacts == "grousers":
@@ -167,6 +167,7 @@ def contact_points(
 
 
 def _at_stop(joint: Joint) -> bool:
+    """Return whether a joint without a servo is at a limit or on a buffer."""
     position, design = joint.position, joint.design
     if design.servo is not None:
         return False
@@ -180,10 +181,10 @@ def _at_stop(joint: Joint) -> bool:
 
 
 class HullClearance:
-    """Distance of a robot's rigid body from a terrain that has heights to sample."""
+    """Distance of a robot's rigid body from a terrain with a height sampler."""
 
     def __init__(self, robot: Robot, terrain: Terrain) -> None:
-        """Find the body's shapes; of a URDF those of links that no joint moves."""
+        """Find the body's collision shapes; of a URDF, only on links that no joint moves."""
         self._robot, self._terrain = robot, terrain
         tree = robot.description.joint_tree
         self._shapes = [
@@ -193,7 +194,7 @@ class HullClearance:
         ]
 
     def read(self, allowance: float) -> float:
-        """Return the least height of the body above the ground [m].
+        """Return the smallest height of the body above the ground [m].
 
         The body is larger by an allowance on all sides [m], so that an upright face is touched, too. Shapes
         are taken in their vertical section along the path, and the ground at the middle of each.
@@ -203,6 +204,7 @@ class HullClearance:
         return min((self._of(corners, allowance) for corners in places), default=math.inf)
 
     def _of(self, corners: NDArray[np.float64], allowance: float) -> float:
+        """Smallest height of a shape above the ground [m]; `allowance` widens it on all sides [m]."""
         x, z = lower_outline(corners[:, [0, 2]])
         y = float(corners[:, 1].mean())
         ends = np.array([x[0] - allowance, x[-1] + allowance])
@@ -213,7 +215,7 @@ class HullClearance:
 
 
 def lower_outline(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Lower side of the convex hull of points (n, 2) in x and z [m], by rising x."""
+    """Lower boundary of the convex hull of points (n, 2) in x and z [m], by increasing x."""
     lowest: dict[float, float] = {}
     for x, z in points.tolist():
         place = round(x, 9)

@@ -1,4 +1,4 @@
-"""Obstacles and ride courses of events: their terrain, where they end, and how fast they are driven at."""
+"""Obstacles and ride courses of events: terrain, end, and event speed."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _POINTS = 6
 
 @dataclass(frozen=True)
 class RideCourse:
-    """Rough ground whose left and right profile have the same spectrum.
+    """Rough ground with random left and right profiles of one spectrum.
 
     The power spectral density of the heights falls with the square of the wave number n from 1 / `longest`
-    to 1 / `shortest` and is nothing outside; waves beyond `longest` are what detrending takes away. Phases
+    to 1 / `shortest` and is nothing outside; detrending would remove longer waves. Phases
     are random. What is left of a line (least squares) is subtracted and the heights scaled, so that mean and
     slope are 0 and the root of the mean square is `rms` to rounding, of either profile. The right profile is
     `correlation` of the left one and uncorrelated for the rest, the same for all waves. A lead at either end
@@ -43,11 +43,11 @@ class RideCourse:
     Attributes:
         rms: Root mean square height of each profile [m].
         length: Length of the rough section [m].
-        gauge: Distance between the two profiles, between which heights are interpolated [m].
-        seed: Seed of the phases.
-        correlation: Correlation of left and right, 0 to 1 [-].
-        longest: Longest wave [m]; 60 feet.
-        shortest: Shortest wave [m].
+        gauge: Distance between the two profiles; heights are interpolated between them [m].
+        seed: Seed of the random phases.
+        correlation: Correlation of the left and right profile, 0 to 1 [-].
+        longest: Longest wavelength [m]; 60 feet.
+        shortest: Shortest wavelength [m].
     """
 
     rms: float
@@ -59,7 +59,7 @@ class RideCourse:
     shortest: float = 0.6
 
     def __post_init__(self) -> None:
-        """Refuse numbers that make no course.
+        """Refuse numbers outside of their range.
 
         Raises:
             InvalidValueError: A length that is not positive, waves that do not fit, or a correlation
@@ -81,19 +81,19 @@ class RideCourse:
 
     @property
     def lead(self) -> float:
-        """Length at either end over which the heights fade in [m]."""
+        """Length at either end over which the heights fade in or out [m]."""
         return 2.0 * self.shortest
 
     @cached_property
     def profiles(self) -> NDArray[np.float64]:
-        """Heights of the left and the right profile at multiples of `spacing` from 0 on (2, n) [m]."""
+        """Heights of the left and the right profile at multiples of `spacing` (2, n) [m]."""
         generator = np.random.default_rng(self.seed)
         left, other = (self._shape(generator) for _ in range(2))
         other = self._scaled(other - left * (left @ other) / (left @ left))
         return np.stack([left, self.correlation * left + np.sqrt(1.0 - self.correlation**2) * other])
 
     def _shape(self, generator: np.random.Generator) -> NDArray[np.float64]:
-        """One profile (n,) [m]."""
+        """Random heights of one profile (n,) [m]."""
         count = round(self.length / self.spacing) + 1
         waves = np.fft.rfftfreq(count, self.spacing)
         within = (waves >= 1.0 / self.longest) & (waves <= 1.0 / self.shortest)
@@ -103,18 +103,18 @@ class RideCourse:
         return self._scaled(np.fft.irfft(amplitudes * np.exp(1j * phases), count))
 
     def _scaled(self, heights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Heights without their line, with the given root mean square (n,) [m]."""
+        """Detrend heights, and scale them to the course's root mean square (n,) [m]."""
         x = np.arange(len(heights)) * self.spacing
         level = heights - np.polyval(np.polyfit(x, heights, 1), x)
         return np.asarray(level * self.rms / np.sqrt(np.mean(level**2)))
 
     def terrain(self, before: float, behind: float, half_width: float) -> Heightfield:
-        """Return the course as ground that begins at x = 0.
+        """Return the course as a heightfield that begins at x = 0.
 
         Args:
-            before: Length of flat ground before it [m].
-            behind: Length of flat ground behind it [m].
-            half_width: Distance from the middle to either edge [m].
+            before: Length of flat ground before the course [m].
+            behind: Length of flat ground behind the course [m].
+            half_width: Half of the ground's width [m].
         """
         step = self.spacing
         flat = [round(max(length, self.lead) / step) for length in (before, behind)]
@@ -148,7 +148,7 @@ _WIDTH = 20.0
 
 @dataclass(frozen=True)
 class EventObstacle(ABC):
-    """Obstacle of an event, which begins at x = 0 on flat ground at z = 0."""
+    """Base class of event obstacles, which begin at x = 0 on flat ground at z = 0."""
 
     name: ClassVar[str]
     size_name: ClassVar[str]
@@ -156,44 +156,44 @@ class EventObstacle(ABC):
 
     @abstractmethod
     def terrain(self, before: float, behind: float) -> Terrain:
-        """Return the ground.
+        """Return the terrain with the obstacle.
 
         Args:
-            before: Length of flat ground that is driven on before it [m].
-            behind: Length of flat ground that is driven on behind it [m].
+            before: Length of flat ground before the obstacle [m].
+            behind: Length of flat ground behind the obstacle [m].
         """
 
     @property
     @abstractmethod
     def end(self) -> float:
-        """World x that all of a vehicle is beyond when it has passed [m]."""
+        """World x beyond which a vehicle has passed the obstacle, with all its parts [m]."""
 
     @property
     @abstractmethod
     def title(self) -> str:
-        """Name with its size."""
+        """Name of the obstacle, with its size."""
 
     def speed(self, assumptions: Assumptions) -> float:
-        """Speed of the event where none is given; more than any drive can do is full speed [m/s]."""
+        """Default belt speed of the event [m/s]; larger than any drive's for full speed."""
         return math.inf
 
     @property
     def room(self) -> float:
-        """Length of the flat ground before and behind it [m]."""
+        """Length of flat ground needed before and behind the obstacle [m]."""
         return FLOOR_REACH
 
     @property
     def from_rest(self) -> bool:
-        """True if the vehicle starts from rest right before it."""
+        """True if the vehicle starts from rest right before the obstacle."""
         return False
 
     @property
     def size(self) -> float:
-        """Size that a search raises, in its unit."""
+        """Size of the obstacle, which a search raises, in its own unit."""
         return float(getattr(self, self.size_name))
 
     def of_size(self, size: float) -> EventObstacle:
-        """Return it with another size."""
+        """Return the obstacle with another size."""
         return replace(self, **{self.size_name: size})
 
     def _above_zero(self, *names: str) -> None:
@@ -205,10 +205,10 @@ class EventObstacle(ABC):
 
 @dataclass(frozen=True)
 class StepObstacle(EventObstacle):
-    """Vertical step up (4.2.2), driven at from rest at full speed.
+    """Vertical step up (4.2.2), climbed from rest at full speed.
 
     Attributes:
-        height: Height [m].
+        height: Height of the step [m].
     """
 
     height: float
@@ -216,7 +216,7 @@ class StepObstacle(EventObstacle):
     size_name: ClassVar[str] = "height"
 
     def __post_init__(self) -> None:
-        """Refuse a height that is none."""
+        """Refuse a height that is not above zero."""
         self._above_zero("height")
 
     def terrain(self, before: float, behind: float) -> Terrain:
@@ -235,13 +235,13 @@ class StepObstacle(EventObstacle):
 
     @property
     def from_rest(self) -> bool:
-        """True."""
+        """Always True."""
         return True
 
 
 @dataclass(frozen=True)
 class GapObstacle(EventObstacle):
-    """Gap with upright walls (4.2.3).
+    """Gap with vertical walls (4.2.3).
 
     Attributes:
         length: Distance between the walls [m].
@@ -254,7 +254,7 @@ class GapObstacle(EventObstacle):
     size_name: ClassVar[str] = "length"
 
     def __post_init__(self) -> None:
-        """Refuse lengths that are none."""
+        """Refuse lengths that are not above zero."""
         self._above_zero("length", "depth")
 
     def terrain(self, before: float, behind: float) -> Terrain:
@@ -272,16 +272,16 @@ class GapObstacle(EventObstacle):
         return f"gap of {self.length:.3g} m, {self.depth:.3g} m deep"
 
     def speed(self, assumptions: Assumptions) -> float:
-        """Speed of the event [m/s]."""
+        """Default belt speed at a gap [m/s]."""
         return assumptions.gap_speed
 
 
 @dataclass(frozen=True)
 class HalfRoundObstacle(EventObstacle):
-    """Half of a lying cylinder (4.2.1), its radius its height.
+    """Half of a lying cylinder (4.2.1); its radius is its height.
 
     Attributes:
-        height: Height and radius [m].
+        height: Height, which is also the radius [m].
     """
 
     height: float
@@ -289,11 +289,11 @@ class HalfRoundObstacle(EventObstacle):
     size_name: ClassVar[str] = "height"
 
     def __post_init__(self) -> None:
-        """Refuse a height that is none."""
+        """Refuse a height that is not above zero."""
         self._above_zero("height")
 
     def terrain(self, before: float, behind: float) -> Terrain:
-        """Return the half-round; kernels see a cylinder as a prism of `ground.pack.SIDES` sides."""
+        """Return the half-round; kernels see the cylinder as a prism with `ground.pack.SIDES` sides."""
         return HalfRound(radius=self.height, distance=0.0, width=_WIDTH)
 
     @property
@@ -314,7 +314,7 @@ class TrapezoidObstacle(EventObstacle):
     Attributes:
         number: Number, 1 to 12, of `TRAPEZOID_LENGTHS` and `TRAPEZOID_SLOPES_DEG`.
         ditch: True for a ditch.
-        height: Height of the barrier or depth of the ditch [m]; its lengths are in proportion.
+        height: Height of the barrier or depth of the ditch [m]; lengths scale with it.
     """
 
     number: int
@@ -324,7 +324,7 @@ class TrapezoidObstacle(EventObstacle):
     size_name: ClassVar[str] = "height"
 
     def __post_init__(self) -> None:
-        """Refuse numbers that are none."""
+        """Refuse an unknown number, or a height that is not above zero."""
         last = len(TRAPEZOID_LENGTHS) * len(TRAPEZOID_SLOPES_DEG)
         if not 1 <= self.number <= last:
             raise InvalidValueError("number of a trapezoid", f"from 1 to {last}", self.number)
@@ -348,7 +348,7 @@ class TrapezoidObstacle(EventObstacle):
 
     @property
     def room(self) -> float:
-        """Length of the flat ground before and behind it [m]."""
+        """Length of flat ground needed before and behind the trapezoid [m]."""
         return BANK_REACH if self.ditch else FLOOR_REACH
 
     def terrain(self, before: float, behind: float) -> Terrain:
@@ -371,7 +371,7 @@ class TrapezoidObstacle(EventObstacle):
         )
 
     def speed(self, assumptions: Assumptions) -> float:
-        """Speed of the event [m/s]."""
+        """Default belt speed at a trapezoid [m/s]."""
         return assumptions.trapezoid_speed
 
 
@@ -380,7 +380,7 @@ class RideObstacle(EventObstacle):
     """Ride course of random roughness.
 
     Attributes:
-        course: Course.
+        course: Ride course.
     """
 
     course: RideCourse = field(default_factory=lambda: RideCourse(rms=0.025))
@@ -404,9 +404,9 @@ class RideObstacle(EventObstacle):
 
     @property
     def size(self) -> float:
-        """Roughness [m]."""
+        """Root mean square roughness [m], which a search raises."""
         return self.course.rms
 
     def of_size(self, size: float) -> EventObstacle:
-        """Return it with another roughness [m]."""
+        """Return the course with another roughness [m]."""
         return RideObstacle(replace(self.course, rms=size))

@@ -1,4 +1,4 @@
-"""Events from rest to the obstacle's end or to where the vehicle is stuck: one, or two beside each other."""
+"""Runs of events, from rest until the obstacle is passed or the vehicle is stuck; one, or two together."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _PROGRESS = 0.005
 
 @dataclass(frozen=True)
 class EventProgress:
-    """A running event, as its observers see it after each sample.
+    """Running event, as passed to observers after each sample.
 
     Attributes:
-        world: The world.
-        robot: The robot.
-        fraction: Fraction of the longest time that it may take [-].
+        world: World of the event.
+        robot: Robot at the obstacle.
+        fraction: Elapsed fraction of the time limit [-].
     """
 
     world: World
@@ -49,20 +49,20 @@ EventObserver = Callable[[EventProgress], object]
 
 
 class EventInterrupted(KeyboardInterrupt):
-    """Ctrl-C during an event; carries what there is so far."""
+    """Ctrl-C during an event; carries the result so far."""
 
     def __init__(self, result: EventResult) -> None:
-        """Keep the result up to now, whose outcome is `interrupted`."""
+        """Keep the result so far, with outcome `interrupted`."""
         super().__init__()
         self.result = result
 
 
 def run_event(setup: EventSetup, *, observer: EventObserver | None = None) -> EventResult:
-    """Drive at an obstacle.
+    """Run an event: drive a vehicle at an obstacle.
 
     Args:
         setup: Vehicle, obstacle and simulation.
-        observer: Called after each sample.
+        observer: Function called after each sample.
 
     Returns:
         Result of the event. Being stuck is a result, not an error, and so is a simulation that diverges.
@@ -85,7 +85,7 @@ def run_event(setup: EventSetup, *, observer: EventObserver | None = None) -> Ev
 
 
 class _Passage:
-    """One attempt: the robot before its obstacle, and what has been written down so far."""
+    """One run: the robot before its obstacle, and the samples so far."""
 
     def __init__(self, setup: EventSetup, vehicle: VehicleDescription, world: World) -> None:
         self.setup, self.vehicle, self.world = setup, vehicle, world
@@ -130,7 +130,7 @@ class _Passage:
         self.elapsed = -clock.perf_counter()
 
     def drive(self, observer: EventObserver | None) -> EventOutcome:
-        """Rest, then drive until it is decided."""
+        """Rest, then drive until the outcome is decided."""
         self.world.settle()
         self._sample()
         self.world.run(self.rest)
@@ -160,7 +160,7 @@ class _Passage:
         self.states.append((self.world.time, self.sensor.read()))
 
     def _keep_chains(self, now: float, pitch: float) -> None:
-        """Keep the chains as they were sampled, if this is an instant for which they are kept."""
+        """Keep the chains' latest readings if this is one of the instants to keep."""
         measures = {END: now}
         if self.reached < math.inf:
             shaken = np.abs(np.diff(self.velocities[-1 - round(CONTROL_TIME / self.world.time_step) :]))
@@ -168,6 +168,7 @@ class _Passage:
         self.instants.sample(now, self.sensor.chains, measures)
 
     def _decide(self) -> EventOutcome | None:
+        """Outcome if the run is decided now, else None."""
         self._sample()
         now, state = self.world.time, self.robot.state
         low, high = self.robot.bounds()
@@ -188,7 +189,7 @@ class _Passage:
         return "stuck" if stalled or now >= self.time_limit else None
 
     def result(self, outcome: EventOutcome, reason: str = "") -> EventResult:
-        """Return the result up to now."""
+        """Return the result so far."""
         motion, step = self.recorder.motion(), self.world.time_step
         velocities = np.array(self.velocities)
         acceleration = np.diff(velocities) / step
@@ -222,7 +223,7 @@ class _Passage:
 
 
 def _driver_place(robot: Robot, setup: EventSetup) -> DriverPlace:
-    """The point given, or the vehicle file's, or the centre of mass of the body."""
+    """Driver's place as given, from the vehicle file, or at the body's centre of mass."""
     if setup.driver_position is not None:
         x, y, z = finite_vector("driver's place [m]", setup.driver_position, 3)
         return DriverPlace((x, y, z), "given")
@@ -235,12 +236,12 @@ def _driver_place(robot: Robot, setup: EventSetup) -> DriverPlace:
 
 @dataclass(frozen=True, eq=False)
 class EventInstant:
-    """A vehicle at an instant of an event.
+    """State of a vehicle at one instant of an event.
 
     Attributes:
         result: Result of the event.
         time: Instant [s].
-        chains: History of its link chains, that one sample; None of other track models.
+        chains: History of its link chains with that one sample; None for other track models.
     """
 
     result: EventResult
@@ -258,15 +259,15 @@ def run_beside(
     second: EventSetup,
     observers: tuple[EventObserver, EventObserver] = (lambda now: None, lambda now: None),
 ) -> tuple[EventInstant, EventInstant]:
-    """Run two events, and return both at the instant of the first one's largest pitch.
+    """Run two events, and return both at the time of the first one's largest pitch.
 
     That is the largest of its passage, up or down, or the end of an event that does not come to its obstacle.
     The second one is at its end if it ended before.
 
     Args:
-        first: Event that says the instant.
-        second: Event that is looked at then, too.
-        observers: Observer of each.
+        first: Event that sets the time.
+        second: Event for comparison.
+        observers: Observers of the first and the second event.
 
     Raises:
         SegtrackError: A setup cannot be.

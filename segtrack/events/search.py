@@ -1,4 +1,4 @@
-"""Searches over events: the largest obstacle that is passed, and the limiting speed. Both go upwards only.
+"""Upward searches over events, for the largest obstacle that is passed or for the limiting speed.
 
 Peaks are not monotonic over the speed: an idler that hits an obstacle at a low speed clears it at a slightly
 higher one, and a road arm meets its stop at a higher one still. So nothing is bisected.
@@ -30,7 +30,7 @@ _ROUND = 9
 
 
 def limit_of(criterion: Criterion, assumptions: Assumptions) -> float:
-    """Limit of a criterion that is a number, in its unit."""
+    """Limit of a numeric criterion, in its unit."""
     return assumptions.power_limit if criterion == "absorbed power" else assumptions.peak_limit
 
 
@@ -38,11 +38,11 @@ class SearchTrial(NamedTuple):
     """One run of a search.
 
     Attributes:
-        tried: Size [m] or speed [m/s] that was tried.
+        tried: Tried size [m] or speed [m/s].
         passed: True if the vehicle got past the obstacle.
-        measure: Criterion's number, in its unit; of `passed` 1 or 0.
-        ending: Outcome and limits of a vehicle that did not pass; empty otherwise.
-        decided: False where the simulation diverged or was interrupted, which says nothing of the vehicle.
+        measure: Value of the criterion, in its unit; 1 or 0 for `passed`.
+        ending: Outcome and limits of a vehicle that did not pass; else empty.
+        decided: False if the simulation diverged or was interrupted, so that nothing follows.
     """
 
     tried: float
@@ -53,7 +53,7 @@ class SearchTrial(NamedTuple):
 
 
 def measure_of(result: EventResult, criterion: Criterion) -> float:
-    """Number of a criterion, in its unit; of `passed` 1 or 0."""
+    """Value of a criterion for a result, in its unit; 1 or 0 for `passed`."""
     match criterion:
         case "peak":
             return result.ridden.peak
@@ -65,16 +65,16 @@ def measure_of(result: EventResult, criterion: Criterion) -> float:
 
 
 def ending_of(outcome: str, limited_by: str) -> str:
-    """Return how a run ended that did not pass: its outcome and its limits."""
+    """Sentence on a run that did not pass: outcome and limits."""
     return f"{outcome} by {limited_by}" if limited_by else outcome
 
 
 class Found(NamedTuple):
-    """End of a search.
+    """Result of a search.
 
     Attributes:
-        value: Largest size that was passed [m], or limiting speed [m/s]; None if there is none.
-        reason: Why the search ended.
+        value: Largest size passed [m], or limiting speed [m/s]; None if there is none.
+        reason: Reason why the search ended.
     """
 
     value: float | None
@@ -86,12 +86,12 @@ class UpwardSearch:
     """Search that raises a size or a speed until a criterion fails.
 
     Attributes:
-        start: Value that is tried first.
-        end: Value beyond which nothing is tried.
+        start: First value to try.
+        end: Largest value to try.
         increment: Difference between neighbouring values.
-        criterion: Criterion.
-        limit: Limit of a criterion that is a number, in its unit.
-        raised: Kind of value that is raised.
+        criterion: Criterion that the search is for.
+        limit: Limit of a numeric criterion, in its unit.
+        raised: Raised quantity, size or speed.
     """
 
     start: float
@@ -102,7 +102,7 @@ class UpwardSearch:
     raised: Raised = "size"
 
     def __post_init__(self) -> None:
-        """Refuse a range that is none."""
+        """Refuse an empty range or an increment that is not above zero."""
         if finite("start of a search", self.start) <= 0:
             raise InvalidValueError("start of a search", "above 0", self.start)
         if finite("increment of a search", self.increment) < _FINEST:
@@ -112,12 +112,12 @@ class UpwardSearch:
 
     @property
     def values(self) -> tuple[float, ...]:
-        """Values in the order in which they are tried."""
+        """Values in trial order."""
         count = int((self.end - self.start) / self.increment + 1e-9) + 1
         return tuple(round(self.start + i * self.increment, _ROUND) for i in range(count))
 
     def setup_at(self, setup: EventSetup, value: float) -> EventSetup:
-        """Return an event with the value that is raised."""
+        """Return an event with the raised quantity set to a value."""
         if self.raised == "speed":
             return replace(setup, speed=value)
         return replace(setup, obstacle=setup.obstacle.of_size(value))
@@ -138,16 +138,16 @@ class UpwardSearch:
         approach_speed: float | None,
         reason: str,
     ) -> SearchTrial:
-        """Judge a run.
+        """Judge a run by its numbers.
 
         Args:
-            tried: Value that was tried [m] or [m/s].
-            measure: Criterion's number.
+            tried: Tried size [m] or speed [m/s].
+            measure: Value of the criterion.
             outcome: Outcome of the run.
-            limited_by: Names of its limits.
-            speed: Commanded speed, which is no more than the drives can do [m/s].
-            approach_speed: Speed with which it came to the obstacle [m/s]; None of a run that begins at rest.
-            reason: Reason of a simulation that diverged.
+            limited_by: Names of the limits that held the vehicle.
+            speed: Commanded belt speed, clipped to the drives' largest [m/s].
+            approach_speed: Speed at the obstacle's beginning [m/s]; None if it starts from rest.
+            reason: Reason why the simulation diverged; else empty.
         """
         if self.raised == "speed" and speed < tried:
             return SearchTrial(tried, False, measure, f"its drives do {speed:g} m/s")
@@ -160,18 +160,18 @@ class UpwardSearch:
         return SearchTrial(tried, passed, measure, "" if passed else ending_of(outcome, limited_by))
 
     def holds(self, trial: SearchTrial) -> bool:
-        """Return True if a trial meets the criterion."""
+        """Return whether a trial meets the criterion."""
         return trial.passed and (self.criterion == "passed" or trial.measure <= self.limit)
 
     def next(self, trials: Sequence[SearchTrial]) -> float | None:
-        """Return the value to try after these trials; None at the end."""
+        """Return the next value to try; None at the end."""
         values = self.values
         if len(trials) == len(values) or trials and not self.holds(trials[-1]):
             return None
         return values[len(trials)]
 
     def found(self, trials: Sequence[SearchTrial]) -> Found:
-        """Return what these trials found.
+        """Return the result of the trials so far.
 
         Of a criterion that is a number the limit is where the line between the last two trials crosses it;
         of passing, or where the last trial did not pass, it is the last value that held. A last trial that

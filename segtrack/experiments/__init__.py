@@ -1,4 +1,4 @@
-"""Experiments for commands and for Python: climbs, turns, traction, contact loads, variants of vehicles."""
+"""Experiments for commands and Python: climbs, turns, traction, contact loads, vehicle variants."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""A climb of a step, from its setup to success, stall or time-out, and what came of it."""
+"""Climb of a step: setup, simulation until success, stall or time-out, and result."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from segtrack.world import World
 
 
 class RunSetup:
-    """Vehicle and engine of a run, whose fields a dataclass has.
+    """Base class of setups: vehicle and engine of a run, as fields of a dataclass.
 
     Attributes:
-        vehicle: Vehicle, its file, or the name of a bundled one.
-        friction: Friction of every track instead of the vehicle's; None to keep that.
+        vehicle: Vehicle description, path of its file, or bundled name.
+        friction: Friction coefficient of every track in place of the file's [-]; None to keep that.
         track_model: Name of a track model; None for the engine's default.
         engine: Name of the engine; None for one that runs the track model.
     """
@@ -45,7 +45,7 @@ class RunSetup:
 
     @cached_property
     def resolved(self) -> tuple[EngineName, str]:
-        """Engine and track model, where they are left open chosen.
+        """Engine and track model, with defaults filled in.
 
         Sprung wheels of chains ask for steps of a fraction of a millisecond in PyBullet: with both left open,
         a vehicle that has them runs as chains in the native engine.
@@ -58,7 +58,7 @@ class RunSetup:
         return resolve(self.engine, self.track_model)
 
     def load_vehicle(self) -> VehicleDescription:
-        """The vehicle, with the setup's friction.
+        """Load the vehicle, with the setup's friction.
 
         Raises:
             UnknownNameError: No such vehicle.
@@ -85,13 +85,13 @@ class ClimbSetup(RunSetup):
         step: Height of the step [m].
         flippers: Angle of all front flippers, tips raised positive, clipped to their limits [rad];
             None for `FRONT_FLIPPERS_DEG` where there are any.
-        rear_flippers: Angle of all rear flippers, likewise [rad]; None for `REAR_FLIPPERS_DEG`.
-        speed: Belt speed, clipped to what the drives can do [m/s].
+        rear_flippers: Angle of all rear flippers, as `flippers` [rad]; None for `REAR_FLIPPERS_DEG`.
+        speed: Belt speed, clipped to the drives' largest [m/s].
         track_model: Name of the track model; the engine's default if not given.
         engine: Name of the engine; one that runs the track model if not given.
-        preset: The engine's solver settings; its default if not given.
+        preset: Name of the engine's preset; by default its own.
         time_step: Instead of the preset's [s]; a divisor of 20 ms.
-        friction: On every track instead of the vehicle file's.
+        friction: Friction coefficient of every track, in place of the vehicle file's [-].
 
     Raises:
         UnknownNameError: No such engine or track model.
@@ -110,17 +110,17 @@ class ClimbSetup(RunSetup):
     friction: float | None = None
 
     def flipper_angles(self, vehicle: VehicleDescription) -> dict[str, float]:
-        """Angle of each flipper of the vehicle [rad]; see the function of that name."""
+        """Angle of each flipper of the vehicle, by name [rad]."""
         return flipper_angles(vehicle, self.flippers, self.rear_flippers)
 
 
 def flipper_angles(vehicle: VehicleDescription, front: float | None, rear: float | None) -> dict[str, float]:
-    """Angle of each flipper of a vehicle [rad], within its limits.
+    """Angle of each flipper of a vehicle, by name, within its limits [rad].
 
     Args:
-        vehicle: The vehicle.
+        vehicle: Description of the vehicle.
         front: Angle of all front flippers, tips raised positive [rad]; None for `FRONT_FLIPPERS_DEG`.
-        rear: Angle of all rear flippers, likewise [rad]; None for `REAR_FLIPPERS_DEG`.
+        rear: Angle of all rear flippers, tips raised positive [rad]; None for `REAR_FLIPPERS_DEG`.
 
     Raises:
         UnknownNameError: An angle is given for flippers that the vehicle lacks.
@@ -150,20 +150,20 @@ class ClimbResult:
         setup: Setup of the climb.
         engine: Name of the engine.
         track_model: Name of the track model.
-        preset: The engine's solver settings.
+        preset: Name of the engine's preset.
         vehicle: Vehicle with the setup's changes.
-        terrain: The step.
+        terrain: Terrain with the step.
         speed: Commanded belt speed, clipped to the drives' [m/s].
         outcome: Outcome of the climb.
         duration: Simulated time, settling included [s].
-        real_time_factor: Simulated over elapsed time while driving: median over windows of 0.5 s.
-        real_time_factor_min: Real-time factor of the slowest window.
+        real_time_factor: Simulated over elapsed time while driving: median over windows of 0.5 s [-].
+        real_time_factor_min: Real-time factor of the slowest window [-].
         max_pitch: Largest pitch, nose up [rad].
         final_position: Position of the body frame (3,) [m]; the step's face is at x = 0.
         slip: Slip by the mean speeds while driving, as `Track.slip` in [-1, 1] [-]. The way is what the
             body frame moves along its own forward axis, the belt travel is the mean over the tracks.
         energy: Work of all belt drives [J].
-        trajectory: Sampled at 50 Hz.
+        trajectory: Motion of the robot, sampled at 50 Hz.
         chains: Histories of link chains, thinned to about `CHAIN_ROWS` rows; None for other tracks.
     """
 
@@ -191,7 +191,7 @@ class ClimbResult:
         return self.outcome == "climbed"
 
     def summary(self) -> dict[str, object]:
-        """Return a JSON-serialisable dict of everything but the samples."""
+        """Return a JSON-serialisable dict without the samples."""
         flippers = {
             name: math.degrees(angle[0])
             for name, angle in self.trajectory.by_name("flipper_angle").items()
@@ -219,37 +219,37 @@ class ClimbResult:
 
 
 class ClimbInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a climb; carries what there is so far."""
+    """Ctrl-C during a climb; carries the result so far."""
 
     def __init__(self, result: ClimbResult) -> None:
-        """Keep the result up to now, whose outcome is `interrupted`."""
+        """Keep the result so far, with outcome `interrupted`."""
         super().__init__()
         self.result = result
 
 
 class ClimbDivergedError(DivergedError):
-    """A climb that left what is physically possible; carries what there is so far."""
+    """Raised when a climb diverges; carries the result so far."""
 
     def __init__(self, error: DivergedError, result: ClimbResult) -> None:
-        """Say the same, and keep the result up to the last sample, whose outcome is `diverged`."""
+        """Keep the message, and the result up to the last sample, with outcome `diverged`."""
         super().__init__(error.body, error.time, error.reason)
         self.result = result
 
 
 class TrajectoryRecorder:
-    """Samples the body's pose, the flippers' angles, and travel, speed and force of each track.
+    """Recorder of the body's pose, flipper angles, and travel, speed and force of each belt.
 
     Attributes:
         energy: Work of all belt drives up to the latest sample [J].
     """
 
     def __init__(self, robot: Robot) -> None:
-        """Begin with no samples."""
+        """Start without samples."""
         self._robot, self._recorder = robot, SignalRecorder(robot.name)
         self.energy = 0.0
 
     def sample(self, time: float) -> RobotState:
-        """Sample the robot at a time [s]; returns its state."""
+        """Sample the robot at a time [s], and return its state."""
         state = self._robot.state
         values: dict[str, float | Sequence[float]] = {
             "position": state.position,
@@ -272,7 +272,7 @@ class TrajectoryRecorder:
 
 
 def trajectory_columns(motion: Motion) -> dict[str, NDArray[np.float64]]:
-    """Return a sampled motion as columns of one table, the unit in each name."""
+    """Return a sampled motion as columns of one table; column names include units."""
     table = {"time_s": motion.times}
     table |= {f"{axis}_m": motion["position"][:, i] for i, axis in enumerate("xyz")}
     table |= {f"q{axis}": motion["orientation"][:, i] for i, axis in enumerate("xyzw")}
@@ -286,13 +286,13 @@ def trajectory_columns(motion: Motion) -> dict[str, NDArray[np.float64]]:
 
 
 def up_of(state: RobotState) -> float:
-    """Vertical component of the body's z axis; negative once the robot has turned over."""
+    """World z component of the body's z axis; negative for an overturned robot [-]."""
     x, y, _, _ = state.orientation
     return 1.0 - 2.0 * (x * x + y * y)
 
 
 def unfolded_pitch(state: RobotState) -> float:
-    """Pitch [rad] of a robot that set out along +x, counted on past a right angle when it falls over."""
+    """Pitch of a robot that started along +x, continued beyond a right angle when it falls over [rad]."""
     _, y, z, _ = state.orientation
     backwards = 1.0 - 2.0 * (y * y + z * z) < 0.0
     if backwards and up_of(state) < 0.0:
@@ -320,13 +320,13 @@ _RUNWAY = 3.0
 
 @dataclass(frozen=True)
 class ClimbProgress:
-    """A running climb, as its observers see it after each sample.
+    """Running climb, as passed to observers after each sample.
 
     Attributes:
-        world: The world.
-        robot: The robot.
+        world: World of the climb.
+        robot: Robot at the step.
         time: Simulated time [s].
-        time_limit: Time at which the attempt is given up [s].
+        time_limit: Simulated time at which the attempt is given up [s].
     """
 
     world: World
@@ -339,12 +339,12 @@ Observer = Callable[[ClimbProgress], object]
 
 
 def run_climb(setup: ClimbSetup, *, gui: bool = False, observer: Observer | None = None) -> ClimbResult:
-    """Drive at a step.
+    """Simulate a climb: drive a vehicle at a step.
 
     Args:
         setup: Vehicle, step and simulation.
-        gui: Show PyBullet's window, at the pace of the wall clock.
-        observer: Called after each sample; its time does not count in the real-time factor.
+        gui: True to show PyBullet's window, in real time.
+        observer: Function called after each sample; its time does not count in the real-time factor.
 
     Returns:
         Result of the climb. Not climbing is a result, not an error.
@@ -369,7 +369,7 @@ def run_climb(setup: ClimbSetup, *, gui: bool = False, observer: Observer | None
 
 
 class _Attempt:
-    """One attempt: the robot at its step, and what has been written down so far."""
+    """One attempt: the robot at its step, and the samples so far."""
 
     def __init__(self, setup: ClimbSetup, vehicle: VehicleDescription, world: World, gui: bool) -> None:
         self.setup, self.vehicle, self.world, self._gui = setup, vehicle, world, gui
@@ -391,7 +391,7 @@ class _Attempt:
         """Wall time of each sample while driving [s]."""
 
     def drive(self, observer: Observer | None) -> Outcome:
-        """Settle, then drive until it is decided."""
+        """Settle, then drive until the outcome is decided."""
         self._sample()
         for _ in range(round(SETTLE / SAMPLE_TIME)):
             self._advance(observer)
@@ -425,7 +425,7 @@ class _Attempt:
         return "stuck" if self.world.time >= self.time_limit else None
 
     def result(self, outcome: Outcome) -> ClimbResult:
-        """Return the result up to now."""
+        """Return the result so far."""
         trajectory = self.recorder.motion()
         factors = _real_time_factors(self.elapsed)
         x, y, z = trajectory["position"][-1].tolist()
@@ -451,14 +451,14 @@ class _Attempt:
 
 
 def _real_time_factors(elapsed: list[float]) -> list[float]:
-    """Real-time factor of each whole window, or of what there is; 0 for nothing."""
+    """Real-time factor of each whole window, or of the time so far; 0 for none."""
     samples = round(WINDOW / SAMPLE_TIME)
     windows = [elapsed[i : i + samples] for i in range(0, len(elapsed) - samples + 1, samples)] or [elapsed]
     return [len(window) * SAMPLE_TIME / sum(window) if window else 0.0 for window in windows]
 
 
 def _slip(trajectory: Motion) -> float:
-    """Slip by the mean speeds since the robot began to drive, see `longitudinal_slip`; 0 before."""
+    """Slip ratio from mean speeds since the robot began to drive, see `longitudinal_slip`; 0 before."""
     begin = min(round(SETTLE / SAMPLE_TIME), len(trajectory.times) - 1)
     travel = float(
         np.mean([travel[-1] - travel[begin] for travel in trajectory.by_name("track_travel").values()])
@@ -471,7 +471,7 @@ def _slip(trajectory: Motion) -> float:
 
 
 def _put_before_step(robot: Robot, angles: dict[str, float]) -> float:
-    """Put the robot on the ground, `GAP` before x = 0; returns its reach before its body frame [m]."""
+    """Place the robot on the ground with its front `GAP` before x = 0, and return its front's body x [m]."""
     low, high = bounding_box(robot.description, angles)
     robot.reset_base_pose((-GAP - float(high[0]), 0.0, _CLEARANCE - float(low[2])))
     return float(high[0])

@@ -1,4 +1,4 @@
-"""Contact loads of a vehicle that drives steadily, and the ride in which they are read."""
+"""Contact loads of a vehicle in steady motion, read during a ride."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class ContactLoads:
     """Contact points of a vehicle's tracks, in its body frame.
 
     Attributes:
-        points: (n, 3) [m].
-        normal_forces: (n,) [N].
-        directions: Forward direction of each point's track, in the plane of the ground (n, 3).
-        belt_speeds: Belt speeds of each point's face backwards along that direction, relative to the vehicle
+        points: Positions (n, 3) [m].
+        normal_forces: Normal forces of the ground (n,) [N].
+        directions: Unit forward direction of each point's track, in the ground plane (n, 3).
+        belt_speeds: Speed of each point's face backwards along its direction, relative to the vehicle
             (n,) [m/s]. The tip of a grouser on an arc is faster than the belt.
         friction: Coefficients along and across the track (n, 2) [-].
     """
@@ -37,13 +37,13 @@ class ContactLoads:
 
     @classmethod
     def joined(cls, parts: Sequence[ContactLoads], share: float = 1.0) -> ContactLoads:
-        """Several together, each with a share of its load: the mean of m instants for a share of 1 / m."""
+        """Concatenate contacts with loads scaled by `share`; 1 / m gives the mean over m instants."""
         columns = (np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls))
         joined = cls(*columns)
         return replace(joined, normal_forces=joined.normal_forces * share)
 
     def planar(self, reference: ArrayLike) -> PlanarContacts:
-        """Return the contacts in the plane of the body's x and y axes, about a reference point (2,) [m]."""
+        """Project the contacts onto the body's x-y plane, about a reference point (2,) [m]."""
         directions = self.directions[:, :2]
         return PlanarContacts(
             points=self.points[:, :2] - np.asarray(reference),
@@ -55,7 +55,7 @@ class ContactLoads:
 
 
 def contact_loads(robot: Robot) -> ContactLoads:
-    """Read how a robot stands on flat ground, after the latest step.
+    """Read the contact loads of a robot on flat ground, after the latest step.
 
     Raises:
         InvalidValueError: Nothing touches the ground, or something else than a track does.
@@ -89,7 +89,7 @@ class _Touch:
 
 
 def _of_shoes(track: Track) -> _Touch:
-    """Contacts of a link chain: a shoe's load is that of its face's left and right edge, half each.
+    """Contacts of a link chain, with half of each shoe's load at either lateral edge of its face.
 
     A shoe that turns with its vehicle moves the more forward the farther an edge is to one side: its
     reading's slip velocity is that of the middle.
@@ -110,7 +110,7 @@ def _of_shoes(track: Track) -> _Touch:
 
 
 def _in_body(body: FrameMotion, touch: _Touch) -> ContactLoads:
-    """Contacts in the body frame, and the belt's own motion, which is relative to what carries it."""
+    """Transform contacts to the body frame; the face's velocity becomes relative to the vehicle."""
     spec, parent, n = touch.track.spec, touch.track.parent_motion(), len(touch.points)
     axle = parent.rotation @ rotation_of(spec.mount.rpy)[:, 1]
     forward = np.cross(axle, body.rotation[:, 2])
@@ -131,14 +131,14 @@ SAMPLE = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Ride:
-    """A robot over n intervals of time.
+    """Motion and contact loads of a robot over n intervals of time.
 
     Attributes:
         time: Times at which intervals begin, and the end of the last one (n + 1,) [s].
-        positions: Positions of the body frame in the world, then (n + 1, 3) [m].
-        rotations: The body frame's axes in the world, as columns, then (n + 1, 3, 3).
+        positions: Positions of the body frame in the world at these times (n + 1, 3) [m].
+        rotations: Rotations from the body frame to the world at these times (n + 1, 3, 3).
         loads: Contact loads at the end of each interval (n,).
-        real_time_factor: Simulated over elapsed time, without what reading took.
+        real_time_factor: Simulated over elapsed time, without the time of reading [-].
     """
 
     time: NDArray[np.float64]
@@ -148,7 +148,7 @@ class Ride:
     real_time_factor: float
 
     def twists(self, point: ArrayLike) -> NDArray[np.float64]:
-        """Velocity of a point of the body along the body's x and y, and yaw rate about its z.
+        """Velocity of a body point along the body's x and y [m/s], and yaw rate about its z [rad/s], (n, 3).
 
         Args:
             point: Point, in the body frame (3,) [m].
@@ -165,7 +165,7 @@ class Ride:
         return np.column_stack([velocities[:, :2], rates])
 
     def windows(self, size: int) -> list[tuple[NDArray[np.float64], ContactLoads]]:
-        """Mean loads of so many intervals at a time, and the body's axes (3, 3) in their middle."""
+        """Mean loads over windows of `size` intervals, with the body's axes (3, 3) at mid-window."""
         found = []
         for begin in range(0, len(self.loads), size):
             loads = self.loads[begin : begin + size]
@@ -175,11 +175,11 @@ class Ride:
 
 
 def watch(world: World, robot: Robot, seconds: float) -> Ride:
-    """Let a world run on, and read a robot on flat ground at its end and every `SAMPLE` before.
+    """Simulate a world for a time, and read a robot on flat ground every `SAMPLE` and at the end.
 
     Args:
-        world: Whose clock goes on.
-        robot: One of its robots.
+        world: World of the robot.
+        robot: Robot to read.
         seconds: Duration [s].
 
     Raises:

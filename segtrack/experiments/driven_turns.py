@@ -1,6 +1,6 @@
-"""Turns at constant belt speeds, driven one after the other on flat ground, or by planar friction alone.
+"""Turns at constant belt speeds, simulated one by one on flat ground, or from planar friction alone.
 
-Every turn starts from the same state, so that it does not matter who simulates which. It is measured
+Every turn starts from the same state, so that results do not depend on who simulates which. It is measured
 over `MEASURED`, once the faster belt has run as far as it lies on the ground.
 """
 
@@ -30,13 +30,13 @@ _POINTS = (40, 5)
 
 @dataclass(frozen=True, eq=False)
 class DrivenTurns:
-    """n turns as simulated.
+    """Results of n turns.
 
     Attributes:
         yaw_rate: Yaw rate, to the left positive (n,) [rad/s].
-        tracks: Speeds of the left and of the right track over the ground (n, 2) [m/s].
-        simulated: Time that was simulated [s]; 0 without a simulator.
-        elapsed: Time that it took [s].
+        tracks: Ground speeds of the left and of the right track (n, 2) [m/s].
+        simulated: Total simulated time [s]; 0 without a simulator.
+        elapsed: Total wall time [s].
     """
 
     yaw_rate: Array
@@ -48,13 +48,13 @@ class DrivenTurns:
 def drive_turns(
     vehicle: VehicleDescription, belts: Array, track_model: str, engine: EngineName | None = None
 ) -> DrivenTurns:
-    """Drive turns one after the other, each from the start.
+    """Simulate turns one by one, each from the start.
 
     Args:
-        vehicle: Vehicle that drives.
+        vehicle: Vehicle to drive.
         belts: Speeds of the left and the right belts (n, 2) [m/s].
         track_model: Name of a track model.
-        engine: native or pybullet; the one that runs the track model if not given.
+        engine: native or pybullet; by default the one that runs the track model.
 
     Raises:
         UnknownNameError: No such track model or engine.
@@ -86,10 +86,10 @@ def drive_turns(
 
 
 def uniform_turns(vehicle: VehicleDescription, belts: Array) -> DrivenTurns:
-    """Turns by planar friction under uniform pressure on the vehicle's tracks, without a simulator.
+    """Compute turns by planar friction under uniform pressure on the tracks, without a simulator.
 
     Args:
-        vehicle: Vehicle of which gauge, contact length, track width and friction along and across count.
+        vehicle: Vehicle; its gauge, contact length, track width and friction are used.
         belts: Speeds of the left and the right belts (n, 2) [m/s].
 
     Raises:
@@ -109,7 +109,7 @@ def uniform_turns(vehicle: VehicleDescription, belts: Array) -> DrivenTurns:
 
 
 def _forward_speed(states: Sequence[RobotState]) -> float:
-    """Mean speed along the heading, between samples along the heading in their middle [m/s]."""
+    """Mean speed along the heading, which is taken midway between samples [m/s]."""
     yaws = np.unwrap([state.yaw for state in states])
     steps = np.diff([state.position[:2] for state in states], axis=0)
     middles = (yaws[1:] + yaws[:-1]) / 2

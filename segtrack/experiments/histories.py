@@ -42,12 +42,12 @@ CHAIN_COLUMNS = (
 
 @dataclass(frozen=True)
 class ChainHistory:
-    """A robot's link chains over time, sampled evenly.
+    """Readings of a robot's link chains over time, sampled evenly.
 
     Attributes:
-        time: Since the world began (t,) [s].
+        time: Time since the world began (t,) [s].
         designs: Designs of the chains, by the track's full name.
-        readings: t of them by the track's full name.
+        readings: The t readings of each chain, by the track's full name.
     """
 
     time: NDArray[np.float64]
@@ -55,11 +55,11 @@ class ChainHistory:
     readings: dict[str, tuple[ChainReading, ...]]
 
     def over_time(self, track: str, name: str) -> NDArray[np.float64]:
-        """One attribute of a track's readings at all times (t, ...), in its unit."""
+        """Values of one attribute of a track's readings over time (t, ...), in its unit."""
         return np.array([getattr(reading, name) for reading in self.readings[track]])
 
     def rows(self) -> Iterator[tuple[object, ...]]:
-        """One long table with `CHAIN_COLUMNS`: a row for each shoe of each track at each time."""
+        """Yield the rows of a table with `CHAIN_COLUMNS`: one per time, track and shoe."""
 
         def shoes(reading: ChainReading) -> Iterator[tuple[int, list[float]]]:
             r = reading
@@ -76,7 +76,7 @@ def _long_table(
     readings: Mapping[str, tuple[Reading, ...]],
     numbers_of: Callable[[Reading], Iterable[tuple[int, list[float]]]],
 ) -> Iterator[tuple[object, ...]]:
-    """Rows of time, track, number of a part, and its values, from all readings of all tracks."""
+    """Yield rows of time, track, part number, and values, from all readings of all tracks."""
     for i, now in enumerate(time.tolist()):
         for track, own in readings.items():
             for number, numbers in numbers_of(own[i]):
@@ -84,13 +84,13 @@ def _long_table(
 
 
 class ChainRecorder:
-    """Collects readings of all link chains of a robot, seldom enough for `CHAIN_ROWS`."""
+    """Recorder of a robot's link chains, at intervals that give about `CHAIN_ROWS` rows."""
 
     def __init__(self, robot: Robot, interval: float, duration: float) -> None:
         """Begin with no samples.
 
         Args:
-            robot: Whose tracks have link chains.
+            robot: Robot on link chains.
             interval: Time between two calls of `sample` [s].
             duration: Longest time that will be sampled [s].
         """
@@ -145,18 +145,18 @@ GROUSER_COLUMNS = (
 
 @dataclass(frozen=True)
 class GrouserHistory:
-    """Contacts of a robot's tracks over time, sampled evenly.
+    """Readings of the contacts of a robot's tracks over time, sampled evenly.
 
     Attributes:
-        time: Since the world began (t,) [s].
-        readings: t of them by the track's full name.
+        time: Time since the world began (t,) [s].
+        readings: The t readings of each track, by the track's full name.
     """
 
     time: NDArray[np.float64]
     readings: dict[str, tuple[GrouserReading, ...]]
 
     def track_loads(self, track: str) -> NDArray[np.float64]:
-        """Sum of the normal forces on a track at all times (t,) [N]."""
+        """Total normal force on a track over time (t,) [N]."""
         return np.array([reading.normal_force.sum() for reading in self.readings[track]])
 
     @property
@@ -165,12 +165,12 @@ class GrouserHistory:
         return any(reading.grouser_count for readings in self.readings.values() for reading in readings)
 
     def greatest_loads(self, track: str) -> NDArray[np.float64]:
-        """Normal force on the grouser, or at the contact of a smooth belt, that carries most (t,) [N]."""
+        """Normal force on the most loaded grouser, or contact of a smooth belt, over time (t,) [N]."""
         readings = self.readings[track]
         return np.array([(r.load if r.grouser_count else r.normal_force).max(initial=0.0) for r in readings])
 
     def rows(self) -> Iterator[tuple[object, ...]]:
-        """One long table with `GROUSER_COLUMNS`: a row for each contact of each track at each time."""
+        """Yield the rows of a table with `GROUSER_COLUMNS`: one per time, track and contact."""
 
         def contacts(reading: GrouserReading) -> Iterator[tuple[int, list[float]]]:
             r = reading
@@ -181,14 +181,14 @@ class GrouserHistory:
 
 
 class GrouserRecorder:
-    """Collects readings of all tracks of a robot, seldom enough for `GROUSER_ROWS`.
+    """Recorder of contacts of a robot's tracks, at intervals that give about `GROUSER_ROWS` rows.
 
     How many contacts there will be is not known before: when there are too many, every second sample
     is dropped, and from then on taken half as often.
     """
 
     def __init__(self, max_rows: int = GROUSER_ROWS) -> None:
-        """Begin with no samples, and room for some contacts."""
+        """Start without samples, with room for some contacts."""
         self._max_rows, self._rows = max_rows, 0
         self._every, self._calls = 1, 0
         self._samples: list[tuple[float, dict[str, GrouserReading]]] = []

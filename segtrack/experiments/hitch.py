@@ -1,4 +1,4 @@
-"""Drawbar pull: a vehicle pulls a hitch at given slips."""
+"""Drawbar pull of a vehicle that pulls a hitch at given slips."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _HITCH_STIFFNESS, _HITCH_DAMPING = 2000.0, 400.0
 
 @dataclass(frozen=True)
 class ShoeSlip:
-    """Slip of link chains' shoes over the ground that they stand on: means over weight and time.
+    """Slip velocity of link chains' shoes on the ground: mean weighted by load, over time.
 
     Attributes:
-        mean: Slip velocity, backwards positive [m/s].
-        deviation: Its standard deviation [m/s].
+        mean: Mean slip velocity, backwards positive [m/s].
+        deviation: Standard deviation of the slip velocity [m/s].
         lagging: Fraction of the weight on shoes that do not slip backwards [-].
     """
 
@@ -35,12 +35,12 @@ class ShoeSlip:
 
 @dataclass(frozen=True)
 class Pull:
-    """A vehicle that drags a hitch along at constant speed.
+    """Steady state of a vehicle that pulls a hitch at constant speed.
 
     Attributes:
-        slip: 1 - way / belt travel [-].
+        slip: Slip ratio, 1 - way / belt travel [-].
         pull: Mean force on the hitch [N].
-        drive: Mean force of all drives together [N].
+        drive: Mean total force of the drives [N].
         shoes: Slip of the shoes of link chains; None for other tracks.
     """
 
@@ -57,7 +57,7 @@ def pull_hitch(
     slips: tuple[float, ...] = SLIPS,
     seconds: float = 0.5,
 ) -> tuple[Pull, ...]:
-    """Let the belts run at `SPEED` and hold the body back by a spring to a hitch that is slower.
+    """Pull a hitch of constant speed by a spring, with the belts at `SPEED`, for each slip.
 
     The spring is drawn at a hitch that stands; then the hitch moves at `1 - slip` of the belts'
     speed, for one slip after the other. Falling slips find the pull drawn already.
@@ -65,8 +65,8 @@ def pull_hitch(
     Args:
         vehicle: Bundled name or path of a vehicle file.
         track_model: Track model; the engine's default if not given.
-        slips: Wanted, falling [-].
-        seconds: Measured at each [s].
+        slips: Slip ratios to measure at, decreasing [-].
+        seconds: Duration of the measurement at each slip [s].
     """
     with standing(vehicle, track_model) as (world, robot):
         hitch = _Hitch(world, robot)
@@ -76,7 +76,7 @@ def pull_hitch(
 
 
 class _Hitch:
-    """A spring and damper from the body to a hitch that moves along x."""
+    """Spring and damper between the body and a hitch that moves along x."""
 
     def __init__(self, world: World, robot: Robot) -> None:
         self._world, self._robot = world, robot
@@ -85,7 +85,7 @@ class _Hitch:
         self._drives: list[float] = []
 
     def hold(self) -> None:
-        """Pull the body back in the next step."""
+        """Apply the hitch's force to the body for the next step."""
         state = self._robot.state
         self._place += self._speed * self._world.time_step
         stretch, rate = state.position[0] - self._place, state.velocity[0] - self._speed
@@ -95,7 +95,7 @@ class _Hitch:
         self._drives.append(total_force(self._robot))
 
     def measure(self, speed: float, seconds: float) -> Pull:
-        """Move at a speed [m/s] and take means over some time [s] once that is steady."""
+        """Move at a speed [m/s], and average over a duration [s] once the pull is steady."""
         robot, self._speed = self._robot, speed
         self._world.run(RAMP, on_step=self.hold)
         begin, travel = robot.state.position[0], mean_travel(robot)
@@ -115,7 +115,7 @@ class _Hitch:
 
 
 def _loads_and_slips(robot: Robot) -> NDArray[np.float64]:
-    """Loads of the shoes on the ground: force [N] and slip velocity, backwards positive [m/s], (n, 2)."""
+    """Normal loads [N] and slip velocities, backwards positive [m/s], of the touching shoes (n, 2)."""
     chains = [track.read_chain() for track in robot.tracks.values()]
     # A shoe's x axis points backwards on the ground.
     table = np.concatenate(

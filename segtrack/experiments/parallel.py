@@ -1,4 +1,4 @@
-"""Many independent simulations at once, one process each."""
+"""Parallel runs of independent simulations, one process each."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ Done = TypeVar("Done")
 
 
 class Workers:
-    """Processes that stay for round after round of work; they start with the first that needs them."""
+    """Pool of processes for several rounds of work; started at the first use."""
 
     def __init__(self, count: int | None = None) -> None:
-        """Hold up to so many processes, as many as there are cores if not given; 1 is this process."""
+        """Set the number of processes, by default that of cores; 1 runs jobs in this process."""
         self.count = count if count is not None else os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
         self._apart = False
         self._before: set[Any] = set()
 
     def __enter__(self) -> Workers:
-        """Use them; they end with the block."""
+        """Use as a context manager."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End them."""
+        """End the processes."""
         self.close()
 
     def run(
@@ -46,9 +46,9 @@ class Workers:
         """Call a function for each job.
 
         Args:
-            function: Importable by name, and so must be its argument's and result's types.
-            jobs: Its arguments.
-            on_done: Called after each job, in the order in which they end, with its index and result.
+            function: Function importable by name, with argument and result types that can be pickled.
+            jobs: Argument of each call.
+            on_done: Function called after each job, in the order in which they end, with index and result.
 
         Returns:
             The results, in the order of the jobs.
@@ -80,7 +80,7 @@ class Workers:
             raise
 
     def close(self) -> None:
-        """End the processes; those that work are waited for."""
+        """End the processes after their present jobs."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
@@ -93,14 +93,14 @@ def run_parallel(
     workers: int | None = None,
     on_done: Callable[[], object] | None = None,
 ) -> list[Done]:
-    """Call a function for each job, in processes of their own that end with the last; see `Workers.run`.
+    """Call a function for each job, in processes that end with the last job; see `Workers.run`.
 
     Args:
-        function: See `Workers.run`.
-        jobs: Its arguments.
-        workers: Largest number of processes at a time; as many as there are cores if not given. With 1
+        function: Function to call, see `Workers.run`.
+        jobs: Argument of each call.
+        workers: Largest number of parallel processes; by default the number of cores. With 1
             everything runs in this process.
-        on_done: Called after each job.
+        on_done: Function called after each job.
     """
     count = workers if workers is not None else os.cpu_count() or 1
     with Workers(min(len(jobs), count)) as pool:
@@ -114,7 +114,7 @@ def _noted(on_done: Callable[[int, Done], object], job: int, value: Done) -> Don
 
 @contextmanager
 def interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C for processes that are started within: they inherit it, and this one ends them."""
+    """Block Ctrl-C for processes started in the block, which inherit it: the parent ends them."""
     if not hasattr(signal, "pthread_sigmask"):  # On Windows.
         yield
         return
@@ -127,7 +127,7 @@ def interrupts_blocked() -> Iterator[None]:
 
 
 def _begin_worker() -> None:
-    """Let Ctrl-C end a worker without a traceback, and the end of its parent, however that is killed."""
+    """Let Ctrl-C end a worker without a traceback, and end it with its parent, however that dies."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # From before its imports on.

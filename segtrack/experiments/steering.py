@@ -1,4 +1,4 @@
-"""Steering of vehicles on the spot, on a slope and through arcs, beside planar friction under their loads.
+"""Steady steering on the spot, on a slope and through arcs, compared with planar friction.
 
 A scene drives with constant belt speeds until the motion is steady, then over a whole number of
 grouser pitches. A slope is flat ground under gravity that leans back from the world's x axis. The loads
@@ -42,13 +42,13 @@ _HEADING = 5
 
 @dataclass(frozen=True)
 class Rig:
-    """A vehicle and what simulates it.
+    """Vehicle with its engine, track model and start.
 
     Attributes:
-        vehicle: Its description.
-        flippers: Their angles by name [rad]; 0 if not given.
+        vehicle: Description of the vehicle.
+        flippers: Flipper angles by name [rad]; 0 if not given.
         track_model: Name of a track model.
-        engine: native or pybullet; the one that runs the track model if not given.
+        engine: native or pybullet; by default the one that runs the track model.
         heading: Heading at the start [rad].
     """
 
@@ -60,7 +60,7 @@ class Rig:
 
     @property
     def sides(self) -> TrackOffsets:
-        """Places of the left and of the right tracks on the body.
+        """Lateral offsets of the left and the right tracks on the body.
 
         Raises:
             InvalidValueError: The body lacks tracks on a side.
@@ -74,7 +74,7 @@ class Rig:
 
     @property
     def ground_length(self) -> float:
-        """Length of what its belts have on flat ground together, from rear to front [m]."""
+        """Length from the rearmost to the foremost point of the belts on flat ground [m]."""
         outlines = [
             track.frame.plane_points(track.mounted.spec.belt_path.outline())
             for track in place_tracks(self.vehicle, self.flippers)
@@ -86,7 +86,7 @@ class Rig:
 
 @dataclass(frozen=True)
 class SteadyMotion:
-    """A vehicle's mean motion over the ground.
+    """Mean motion of a vehicle over the ground.
 
     Attributes:
         yaw_rate: Yaw rate, to the left positive [rad/s].
@@ -102,14 +102,14 @@ class SteadyMotion:
 
 @dataclass(frozen=True)
 class Steered:
-    """A vehicle that steered steadily.
+    """Result of a vehicle in steady steering.
 
     Attributes:
         belts: Speeds of the left and of the right belts (2,) [m/s].
         gauge: Distance between the tracks' middles [m].
-        measured: Measured motion.
-        expected: Motion by planar friction under the same loads.
-        real_time_factor: Simulated over elapsed time while it was measured.
+        measured: Simulated motion.
+        expected: Motion by planar friction under the simulated loads.
+        real_time_factor: Simulated over elapsed time during the measurement [-].
     """
 
     belts: tuple[float, float]
@@ -120,39 +120,39 @@ class Steered:
 
     @property
     def no_slip_rate(self) -> float:
-        """Yaw rate of belts that do not slip [rad/s]."""
+        """Yaw rate for belts without slip [rad/s]."""
         return TrackOffsets.centred(self.gauge).twist(*self.belts)[1]
 
     @property
     def over_no_slip(self) -> float:
-        """Measured yaw rate over that without slip [-]."""
+        """Ratio of the simulated yaw rate to the no-slip one [-]."""
         return self.measured.yaw_rate / self.no_slip_rate
 
     @property
     def over_expected(self) -> float | None:
-        """Measured yaw rate over that of planar friction [-]; None where that hardly turns the vehicle."""
+        """Ratio of the simulated yaw rate to that of planar friction [-]; None if that is near 0."""
         if abs(self.expected.yaw_rate) < _HARDLY * abs(self.no_slip_rate):
             return None
         return self.measured.yaw_rate / self.expected.yaw_rate
 
 
 def turn_on_the_spot(rig: Rig, speed: float = TURNING_SPEED) -> Steered:
-    """Turn on flat ground, the left belts at -speed and the right ones at speed [m/s]."""
+    """Turn on flat ground with left belts at -speed and right belts at speed [m/s]."""
     return steer(rig, -speed, speed)
 
 
 def turn_on_a_slope(rig: Rig, speed: float = TURNING_SPEED) -> Steered:
-    """Turn on `TURNING_SLOPE`, from nose up, the left belts at -speed and the right ones at speed [m/s]."""
+    """Turn on `TURNING_SLOPE`, starting nose up, with left belts at -speed and right belts at speed [m/s]."""
     return steer(rig, -speed, speed, TURNING_SLOPE)
 
 
 def drive_an_arc(rig: Rig, radius: float, speed: float = TURNING_SPEED) -> Steered:
-    """Drive to the left on flat ground, with belts that would follow an arc if they did not slip.
+    """Drive an arc to the left on flat ground, at the belt speeds that would follow it without slip.
 
     Args:
-        rig: Vehicle and engine that drive.
-        radius: Radius of the arc of the middle between the tracks [m], > 0 and not half the gauge.
-        speed: The middle's [m/s].
+        rig: Vehicle with engine and track model.
+        radius: Radius of the arc, midway between the tracks [m], > 0 and not half the gauge.
+        speed: Speed midway between the tracks [m/s].
     """
     if finite("radius [m]", radius) <= 0:
         raise InvalidValueError("radius [m]", "greater than 0", radius)
@@ -164,14 +164,14 @@ def drive_an_arc(rig: Rig, radius: float, speed: float = TURNING_SPEED) -> Steer
 
 
 def steer(rig: Rig, left: float, right: float, slope: float = 0.0, spin_up: float = _SPIN_UP) -> Steered:
-    """Drive with constant belt speeds.
+    """Simulate constant belt speeds, and compare with planar friction.
 
     Args:
-        rig: Vehicle and engine that drive.
-        left: Belt speed [m/s], not 0.
-        right: Belt speed [m/s], another one and not 0.
+        rig: Vehicle with engine and track model.
+        left: Belt speed of the left side [m/s], not 0.
+        right: Belt speed of the right side [m/s], different from `left` and not 0.
         slope: Slope of the ground, nose up at the start [rad].
-        spin_up: Duration of driving before it is measured [s].
+        spin_up: Duration of driving before the measurement [s].
 
     Raises:
         InvalidValueError: Belt speeds that are not so, an engine that does not run the track model, a
@@ -209,14 +209,14 @@ def steer(rig: Rig, left: float, right: float, slope: float = 0.0, spin_up: floa
 
 
 def _center_of_mass(robot: Robot) -> NDArray[np.float64]:
-    """Centre of mass of a whole robot, in its body frame (3,) [m]."""
+    """Centre of mass of the whole robot in its body frame (3,) [m]."""
     bodies, body = robot.bodies(), robot.body_motion()
     middle = bodies.masses @ bodies.positions / bodies.masses.sum()
     return (middle - body.position) @ body.rotation
 
 
 def _whole_pitches(rig: Rig, speed: float) -> float:
-    """Time that a belt at a speed takes for a whole number of grouser pitches [s]."""
+    """Duration of a whole number of grouser pitches at a belt speed [s]."""
     track = next(rig.vehicle.mounted_tracks()).spec
     if track.grousers is None:
         return _MEASURED
@@ -230,13 +230,13 @@ def _mean(
     sides: NDArray[np.float64],
     slope: float,
 ) -> SteadyMotion:
-    """The mean of motions of the centre of mass.
+    """Average motions of the centre of mass.
 
     Args:
-        twists: Forward, to the left, and about the body's z axis (n, 3) [m/s, m/s, rad/s].
-        axes: The body's as columns, in the world (n, 3, 3).
-        belts: Speeds of left and right belts [m/s].
-        sides: Where they are to the left of the centre of mass (2,) [m].
+        twists: Forward velocity, left velocity and yaw rate (n, 3) [m/s, m/s, rad/s].
+        axes: Rotations from the body frame to the world (n, 3, 3).
+        belts: Belt speeds of the left and right side [m/s].
+        sides: Offsets of the sides to the left of the centre of mass (2,) [m].
         slope: Slope of the ground, which rises along the world's x [rad].
     """
     forward, _, rate = twists.mean(axis=0)

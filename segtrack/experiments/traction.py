@@ -1,4 +1,4 @@
-"""Scenes on flat ground and a slope that measure traction: setup, samples and steady drives."""
+"""Traction on flat ground and on slopes: scenes, samples and steady drives."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ SLIDING = 0.005
 
 @dataclass(frozen=True)
 class SteadyDrive:
-    """A vehicle whose belts run at constant speed.
+    """Samples of a drive at constant belt speed.
 
     Attributes:
-        time: Since the first sample (n,) [s].
-        speed: Speed of the body along its way (n,) [m/s].
-        force: Force of all drives together (n,) [N].
-        slip: 1 - way / belt travel over all samples [-].
-        slope: Slope that is driven up [rad].
+        time: Time since the first sample (n,) [s].
+        speed: Speed of the body along its path (n,) [m/s].
+        force: Total force of the drives (n,) [N].
+        slip: Slip ratio, 1 - way / belt travel, over all samples [-].
+        slope: Slope driven up [rad].
         weight: Weight of the vehicle [N].
-        real_time_factor: Simulated over elapsed time.
-        design: Design of its first track, if that is a link chain.
+        real_time_factor: Simulated over elapsed time [-].
+        design: Chain design of the first track; None for other track models.
     """
 
     time: NDArray[np.float64]
@@ -58,24 +58,24 @@ class SteadyDrive:
 
     @property
     def mean_force(self) -> float:
-        """Mean force of all drives [N]."""
+        """Mean total force of the drives [N]."""
         return float(self.force.mean())
 
     @property
     def traction(self) -> NDArray[np.float64]:
-        """Traction of the ground, if all of the vehicle moves as its body does (n - 4,) [N]."""
+        """Traction of the ground, from the body's acceleration and slope (n - 4,) [N]."""
         smooth = np.convolve(self.speed, np.full(5, 0.2), "valid")
         acceleration = np.gradient(smooth, self.time[1] - self.time[0])
         return self.weight * (acceleration / GRAVITY + math.sin(self.slope))
 
     @property
     def shoe_rate(self) -> float:
-        """Number of shoes of a link chain that pass in a second [1/s]; 0 without one."""
+        """Rate at which shoes of a link chain pass a fixed point [1/s]; 0 without one."""
         return self.mean_speed / self.design.chain.shoe.pitch if self.design is not None else 0.0
 
     @property
     def ripple_of_shoes(self) -> float:
-        """Fraction of the speed's variance at multiples of the shoes' rate [-]; 0 without a link chain."""
+        """Fraction of the speed's variance at multiples of the shoe rate [-]; 0 without a link chain."""
         power = np.abs(np.fft.rfft(self.speed - self.mean_speed)) ** 2
         if self.design is None or not power.any():
             return 0.0
@@ -87,12 +87,12 @@ class SteadyDrive:
 
 @dataclass(frozen=True)
 class Slide:
-    """A braked vehicle on ground that grows steeper until it slides.
+    """Samples of a braked vehicle on a slope that steepens until it slides.
 
     Attributes:
-        slope: (n,) [rad]
-        speed: Down the slope (n,) [m/s].
-        moved: Down the slope (n,) [m].
+        slope: Slope of the ground (n,) [rad].
+        speed: Speed down the slope (n,) [m/s].
+        moved: Distance down the slope (n,) [m].
     """
 
     slope: NDArray[np.float64]
@@ -101,18 +101,18 @@ class Slide:
 
     @property
     def onset(self) -> int:
-        """Number of the sample at which it begins to slide; the last one if it holds."""
+        """Index of the sample at which sliding begins; the last one if it holds."""
         still = np.flatnonzero(self.speed < SLIDING)
         return min(int(still[-1]) + 1, len(self.slope) - 1) if len(still) else 0
 
     @property
     def angle(self) -> float:
-        """Slope at which it begins to slide [rad]; the last one if it holds."""
+        """Slope at which sliding begins [rad]; the last one if it holds."""
         return float(self.slope[self.onset])
 
     @property
     def crept(self) -> float:
-        """Distance that it moved until then [m]."""
+        """Distance moved before the onset of sliding [m]."""
         return float(self.moved[max(self.onset - 1, 0)])
 
 
@@ -132,7 +132,7 @@ RAMP = 0.5
 
 @contextmanager
 def standing(vehicle: str, track_model: str | None) -> Iterator[tuple[World, Robot]]:
-    """A vehicle that has come to rest on flat ground."""
+    """Yield a vehicle at rest on flat ground, and its world."""
     engine, track_model = resolve(None, track_model)
     with World("exact", engine=engine) as world:
         world.add_terrain(Plane())
@@ -142,17 +142,17 @@ def standing(vehicle: str, track_model: str | None) -> Iterator[tuple[World, Rob
 
 
 def lean(world: World, slope: float) -> None:
-    """Let gravity lean backwards, as on a slope [rad]."""
+    """Tilt gravity backwards, as on a slope [rad]."""
     world.set_gravity((-GRAVITY * math.sin(slope), 0.0, -GRAVITY * math.cos(slope)))
 
 
 def mean_travel(robot: Robot) -> float:
-    """Belt travel, mean over the tracks [m]."""
+    """Mean belt travel of all tracks [m]."""
     return float(np.mean([track.travel for track in robot.tracks.values()]))
 
 
 def total_force(robot: Robot) -> float:
-    """Force of all drives together [N]."""
+    """Total force of the drives [N]."""
     return sum(track.force for track in robot.tracks.values())
 
 
@@ -167,13 +167,13 @@ def drive_steadily(
     slope: float = 0.0,
     seconds: float = 1.5,
 ) -> SteadyDrive:
-    """Drive straight at `SPEED` and write it down.
+    """Drive straight at `SPEED`, and sample the drive.
 
     Args:
         vehicle: Bundled name or path of a vehicle file.
         track_model: Track model; the engine's default if not given.
-        slope: Slope that is driven up [rad].
-        seconds: Written down [s].
+        slope: Slope to drive up [rad].
+        seconds: Duration of the samples [s].
     """
     with standing(vehicle, track_model) as (world, robot):
         lean(world, slope)
@@ -207,14 +207,14 @@ def slide_down(
     end: float,
     rate: float = TILT_RATE,
 ) -> Slide:
-    """Brake the belts and let the slope grow until the vehicle slides away.
+    """Brake the belts and raise the slope until the vehicle slides.
 
     Args:
         vehicle: Bundled name or path of a vehicle file.
         track_model: Track model; the engine's default if not given.
         begin: Slope at the beginning [rad].
         end: Largest slope [rad].
-        rate: Rate at which it grows [rad/s].
+        rate: Rate at which the slope rises [rad/s].
     """
     with standing(vehicle, track_model) as (world, robot):
         for slope in np.linspace(0.0, begin, 50):

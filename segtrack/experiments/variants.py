@@ -1,4 +1,4 @@
-"""A vehicle with something changed: descriptions are frozen, so each of these makes another one."""
+"""Changed copies of vehicle descriptions, such as with another friction, gauge or grouser height."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ANY_SPEED = 50.0
 
 
 def with_friction(vehicle: VehicleDescription, friction: float) -> VehicleDescription:
-    """The vehicle with this friction on every track; on bundled terrain it is what acts.
+    """Copy of a vehicle with a friction coefficient on every track; bundled terrain does not change it.
 
     Raises:
         InvalidValueError: Negative or not finite.
@@ -30,7 +30,7 @@ def with_friction(vehicle: VehicleDescription, friction: float) -> VehicleDescri
 
 
 def with_lateral_friction(vehicle: VehicleDescription, friction: float) -> VehicleDescription:
-    """The vehicle with this friction across every track.
+    """Copy of a vehicle with a friction coefficient across every track.
 
     Raises:
         InvalidValueError: Not positive and finite.
@@ -43,12 +43,12 @@ def with_lateral_friction(vehicle: VehicleDescription, friction: float) -> Vehic
 def with_contact(
     vehicle: VehicleDescription, stiffness: float | None, damping: float | None
 ) -> VehicleDescription:
-    """The vehicle with this stiffness [N/m] and damping [N s/m] of each contact point; None is rigid."""
+    """Copy of a vehicle with a stiffness [N/m] and damping [N s/m] of each contact point; None is rigid."""
     return _with_part(vehicle, "contact", stiffness=stiffness, damping=damping)
 
 
 def with_drive_lag(vehicle: VehicleDescription, lag: float) -> VehicleDescription:
-    """The vehicle with drives that lag by this time behind their commands [s].
+    """Copy of a vehicle with drives that lag behind their commands by a time [s].
 
     Raises:
         InvalidValueError: Negative or not finite.
@@ -61,7 +61,7 @@ def with_drive_lag(vehicle: VehicleDescription, lag: float) -> VehicleDescriptio
 def with_center_of_mass(
     vehicle: VehicleDescription, x: float | None = None, z: float | None = None
 ) -> VehicleDescription:
-    """The vehicle with its body's centre of mass at x and z in the body frame [m], where they are given.
+    """Copy of a vehicle with the body's centre of mass at x and z in the body frame [m], where given.
 
     Raises:
         InvalidValueError: The body is given as a URDF, or a number is not finite.
@@ -75,7 +75,7 @@ def with_center_of_mass(
 
 
 def with_imposed_motion(vehicle: VehicleDescription) -> VehicleDescription:
-    """The vehicle with drives without lag and speed limit, and with flippers as strong and fast as need be.
+    """Copy of a vehicle whose drives and flippers follow any command: no lag, no limits.
 
     Its belts do as they are told once `impose_motion` has made their drives strong: the stall force of the
     file stays, for which link chains are laid out.
@@ -93,7 +93,7 @@ def with_imposed_motion(vehicle: VehicleDescription) -> VehicleDescription:
 
 
 def impose_motion(robot: Robot) -> None:
-    """Make the drives of a robot so strong that its belts do as they are told, whatever is in their way."""
+    """Make a robot's drives so strong that its belts follow their commands against any load."""
     for track in robot.tracks.values():
         track.scale_drive(UNLIMITED_FORCE / track.spec.drive.stall_force)
 
@@ -101,12 +101,12 @@ def impose_motion(robot: Robot) -> None:
 def with_body(
     vehicle: VehicleDescription, mass: float = 1.0, offset: Sequence[float] = (0.0, 0.0, 0.0)
 ) -> VehicleDescription:
-    """The vehicle with its body so many times as heavy and its body's centre of mass moved.
+    """Copy of a vehicle with its body's mass scaled and its centre of mass moved.
 
     Args:
-        vehicle: One whose body is given as numbers.
-        mass: Factor on the body's mass.
-        offset: Offset of its centre of mass, in the body frame (3,) [m].
+        vehicle: Vehicle with its body given by numbers.
+        mass: Factor on the body's mass [-].
+        offset: Offset of the centre of mass, in the body frame (3,) [m].
 
     Raises:
         InvalidValueError: The body is given as a URDF, or does not outweigh its drives' reflected mass.
@@ -123,7 +123,7 @@ def with_body(
 
 
 def with_grousers(vehicle: VehicleDescription, height: float = 1.0, count: float = 1.0) -> VehicleDescription:
-    """The vehicle with grousers so many times as high and as many, rounded to whole patterns.
+    """Copy of a vehicle with grouser height and number scaled, rounded to whole patterns.
 
     Raises:
         InvalidValueError: They would be longer than their pitch, or a mesh, whose height is its file's.
@@ -147,6 +147,7 @@ def with_grousers(vehicle: VehicleDescription, height: float = 1.0, count: float
 
 
 def _of_height(vehicle: str, shape: GrouserShape, factor: float) -> GrouserShape:
+    """Copy of a grouser shape with its height scaled."""
     if factor == 1.0:
         return shape
     for kind, height in (("box", "height"), ("trapezoid", "height"), ("cylinder", "radius")):
@@ -158,7 +159,7 @@ def _of_height(vehicle: str, shape: GrouserShape, factor: float) -> GrouserShape
 
 
 def with_gauge(vehicle: VehicleDescription, gauge: float) -> VehicleDescription:
-    """The vehicle with its body's tracks so far apart, left from right, about their middle [m].
+    """Copy of a vehicle with its body's left and right tracks at a gauge [m], about their middle.
 
     Raises:
         InvalidValueError: Not positive and finite.
@@ -176,9 +177,9 @@ def with_gauge(vehicle: VehicleDescription, gauge: float) -> VehicleDescription:
 
 
 def with_contact_length(vehicle: VehicleDescription, length: float) -> VehicleDescription:
-    """The vehicle with body tracks that have another length on flat ground [m], grousers at their pitch.
+    """Copy of a vehicle with its body's tracks of another contact length [m], grousers at their pitch.
 
-    What is before the middle of a track moves forward, what is behind it back, flippers' pivots included.
+    Parts before the middle of a track move forward, parts behind it back, flippers' pivots included.
 
     Raises:
         InvalidValueError: Not positive and finite, or a track whose length pulleys do not give: its path
@@ -205,6 +206,7 @@ def with_contact_length(vehicle: VehicleDescription, length: float) -> VehicleDe
 
 
 def _lengthened(what: str, track: TrackSpec, longer: float) -> TrackSpec:
+    """Copy of a track with its front and rear half moved apart by a length [m] in total."""
     pulleys = track.path.pulleys
     if pulleys is None:
         raise InvalidValueError(what, "around pulleys", Phrase("explicit segments"))
@@ -227,7 +229,7 @@ def _side(x: float) -> int:
 
 
 def with_sub_steps(vehicle: VehicleDescription, parts: int) -> VehicleDescription:
-    """The vehicle with the sub-steps of its chains divided into so many parts."""
+    """Copy of a vehicle with each sub-step of its chains divided into `parts`."""
 
     def divided(track: TrackSpec) -> TrackSpec:
         if track.chain is None:
@@ -240,7 +242,7 @@ def with_sub_steps(vehicle: VehicleDescription, parts: int) -> VehicleDescriptio
 
 
 def without_segment(vehicle: VehicleDescription, segment: str) -> VehicleDescription:
-    """The vehicle with one segment left out of every track of its body."""
+    """Copy of a vehicle with one segment left out of every track on its body."""
     tracks = {
         name: track.model_copy(update={"omit_segments": (segment,)}) for name, track in vehicle.tracks.items()
     }
@@ -256,7 +258,7 @@ def _numbered_body(vehicle: VehicleDescription) -> Body:
 def _with_part(
     vehicle: VehicleDescription, part: Literal["contact", "drive"], **values: float | None
 ) -> VehicleDescription:
-    """The vehicle with values in a part of every track."""
+    """Copy of a vehicle with values in a part of every track."""
 
     def changed(track: TrackSpec) -> TrackSpec:
         return track.model_copy(update={part: getattr(track, part).model_copy(update=values)})
@@ -265,6 +267,8 @@ def _with_part(
 
 
 def _with_tracks(vehicle: VehicleDescription, change: Callable[[TrackSpec], TrackSpec]) -> VehicleDescription:
+    """Copy of a vehicle with each track replaced by `change(track)`."""
+
     def changed(tracks: dict[str, TrackSpec]) -> dict[str, TrackSpec]:
         return {name: change(track) for name, track in tracks.items()}
 

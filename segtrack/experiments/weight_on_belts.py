@@ -1,4 +1,4 @@
-"""Share of a vehicle's weight that its belts carry on flat ground."""
+"""Fraction of a vehicle's weight that its belts carry on flat ground."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SETTLING, _READ = 0.9, 0.1
 
 
 def belt_share(vehicle: VehicleDescription) -> float:
-    """Measure the share of a vehicle's weight that belts carry at rest on flat ground [-], flippers at 0.
+    """Measure the fraction of a vehicle's weight on its belts at rest on flat ground [-], flippers at 0.
 
-    The native engine lets it settle for a second. What is left is on other shapes of its body.
+    The native engine lets it settle for a second. The rest is on other shapes of its body.
 
     Raises:
         SegtrackError: The native engine cannot build it, or it diverges.
@@ -40,7 +40,7 @@ def belt_share(vehicle: VehicleDescription) -> float:
 
 @contextmanager
 def _without_warning() -> Iterator[None]:
-    """Keep the warning of low shapes back: whoever asks for the share knows of them."""
+    """Context that suppresses the warning of low shapes, which callers of this module expect."""
 
     def is_other(record: logging.LogRecord) -> bool:
         return record.funcName != warn_of_low_shapes.__name__

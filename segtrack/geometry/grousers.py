@@ -28,14 +28,14 @@ def wrap_travel(travel: float, period: float) -> float:
 
 @dataclass(frozen=True)
 class Footprint:
-    """The place of one grouser on the belt.
+    """Place of one grouser on the belt at home: belt coordinate and segment.
 
     Attributes:
         index: Number of the grouser, counted along the belt.
         coordinate: Belt coordinate of its middle when the belt is at home, in one round [m].
         segment: Index of the segment that carries it.
-        along: Belt coordinate from that segment's start [m]; beyond its ends it goes on straight
-            along a line, or around an arc's circle.
+        along: Belt coordinate from that segment's start [m]. Outside of the segment it continues straight
+            for a line, and on the arc's circle for an arc.
     """
 
     index: int
@@ -54,9 +54,9 @@ def place_grousers(path: BeltPath, count: int, shapes: int = 1) -> tuple[Footpri
     at most a quarter of a pitch beyond them. The others never get to the ground line.
 
     Args:
-        path: The belt.
-        count: Grousers in one round, >= 1.
-        shapes: Pitches after which their shapes repeat, a divisor of `count`.
+        path: Belt path, along its outer face.
+        count: Grousers around the belt, >= 1.
+        shapes: Number of grousers after which their shapes repeat, a divisor of `count`.
 
     Returns:
         One footprint a grouser, in belt order, those of the segment on the ground first.

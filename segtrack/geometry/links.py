@@ -5,7 +5,7 @@ belt and its grousers. All of this is in the track frame (x forward, y axle, z u
 
 Mass. A belt's mass lies still relative to its vehicle while the belt runs, so a
 roll-back must not move any. Each line carries its share at its middle (opposite
-lines cancel), each arc its share as a hoop about its axis, and what that leaves out
+lines cancel), each arc its share as a hoop about its axis, and the remainder
 (omitted segments, the hoops' idealised shape) is carried by the link that the track is
 mounted on, so that mass, centre of mass and inertia of the whole are those of the
 uniform belt exactly. The hoops also take over the motion of omitted segments:
@@ -42,16 +42,16 @@ _SAGITTA = 1e-4
 
 @dataclass(frozen=True)
 class SegmentLink:
-    """One segment of a track as a link.
+    """One segment of a track as a link on a slider or hinge, with its mass and collision shapes.
 
     Attributes:
-        name: Readable and unique within the track.
-        joint: A slider along the link's x axis or a hinge about its y axis.
+        name: Name, unique within the track.
+        joint: Joint type: slider along the link's x axis, or hinge about its y axis.
         x: Link origin in the track frame, forward [m].
         z: Link origin in the track frame, up [m].
         heading: Rotation of the link frame about +y at home [rad].
         ratio: Joint coordinate per belt travel: 1 for a slider, 1/r [1/m] for a hinge.
-        mass: Centred on the link origin [kg].
+        mass: Mass, with its centre at the link origin [kg].
         inertia: Principal moments (3,) about the link origin [kg m^2].
         shapes: Collision shapes in the link frame.
     """
@@ -68,7 +68,7 @@ class SegmentLink:
 
     @property
     def outlines(self) -> list[NDArray[np.float64]]:
-        """Its shapes at home, seen along y: corners (n, 2) each, in (x, z) of the track frame [m]."""
+        """Collision shapes at home, seen along y: corners (n, 2) each, in (x, z) of the track frame [m]."""
         return [turn_and_move(shape.outline, (self.x, self.z), self.heading) for shape in self.shapes]
 
     @property
@@ -92,10 +92,10 @@ def segment_links(
     grousers: Sequence[tuple[Footprint, Solid, float]],
     omit: Sequence[str] = (),
 ) -> tuple[SegmentLink, ...]:
-    """Build the links of a track.
+    """Build the segment links of a track: sliders for lines, hinges for arcs.
 
     Args:
-        path: The belt's outer face.
+        path: Belt path, along its outer face.
         width: Width of the belt, along the axle [m].
         thickness: Thickness of the belt, inwards [m].
         mass: Moving mass: belt, grousers, reflected inertia of the drive [kg].
@@ -133,6 +133,7 @@ def _line_link(
     mass: float,
     grousers: list[tuple[Footprint, Solid, float]],
 ) -> SegmentLink:
+    """Link on a slider for a straight segment, with its collision shapes and its share of the belt's mass."""
     x, z = line.point_at(np.array([line.length / 2]))[0]
     belt = Placed(Box((line.length, width, thickness)), z=-thickness / 2)
     teeth = tuple(
@@ -156,6 +157,7 @@ def _arc_link(
     grousers: list[tuple[Footprint, Solid, float]],
     path: BeltPath,
 ) -> SegmentLink:
+    """Link on a hinge for an arc, with its collision shapes and its share of the belt's mass as a hoop."""
     r = arc.signed_radius
     middle = float(arc.heading_at(np.array([arc.length / 2]))[0])
     teeth = []
@@ -174,14 +176,14 @@ def _arc_link(
 
 
 def _disc_fits(arc: Arc, path: BeltPath) -> bool:
-    """Return True if the arc's whole disc lies within the belt, so that a cylinder can stand for it."""
+    """Return whether the arc's whole disc lies within the belt, so that a cylinder can stand for it."""
     if arc.turn < 0:
         return False
     return bool(np.all(np.linalg.norm(path.outline() - arc.center, axis=1) >= arc.radius - 1e-9))
 
 
 def _chords(arc: Arc, width: float, thickness: float) -> tuple[Placed, ...]:
-    """An arc as boxes whose outer faces stay within `_SAGITTA` of it."""
+    """Boxes along an arc whose outer faces deviate from it by at most `_SAGITTA`."""
     most = 2 * np.arccos(max(1 - _SAGITTA / arc.radius, 0.0))
     count = max(1, int(np.ceil(abs(arc.turn) / most)))
     half = arc.turn / count / 2
@@ -196,7 +198,7 @@ def _chords(arc: Arc, width: float, thickness: float) -> tuple[Placed, ...]:
 
 
 def ground_dip(path: BeltPath, links: Sequence[SegmentLink], period: float, height: float) -> float:
-    """Largest distance of straight links beyond the plane that the exact belt stands on [m].
+    """Greatest depth of straight links below the exact belt's ground line before a roll-back [m].
 
     A line that leaves the ground line's neighbour, an arc that turns by theta, runs on straight for
     up to half a period, and is below the ground once that is more than r tan(theta / 2), where the
@@ -204,9 +206,9 @@ def ground_dip(path: BeltPath, links: Sequence[SegmentLink], period: float, heig
     cos theta of the belt's travel only, as long as it carries.
 
     Args:
-        path: The belt.
-        links: Its links.
-        period: Travel after which they are set back [m].
+        path: Belt path, along its outer face.
+        links: Links of the belt's segments.
+        period: Travel after which the links are rolled back [m].
         height: Height of the highest grouser above the belt [m].
 
     Returns:

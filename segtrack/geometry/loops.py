@@ -1,4 +1,4 @@
-"""Belts around pulleys or the hull of all wheels, and loops of equal plates on them, in the track frame.
+"""Belt paths around pulleys or all wheels, and loops of equal plates on them, in the track frame.
 
 Plates are chords of the belt's path, joined by hinges. Around the sprocket, whose arc has
 radius r, a whole number n of them must fit, so the hinges run at a depth d below the
@@ -29,7 +29,7 @@ _LEAST_BEND = 1e-3
 
 @dataclass(frozen=True)
 class Pulley:
-    """A wheel that the belt runs around.
+    """Wheel that a belt runs around, as a circle in the track plane.
 
     Attributes:
         x: Centre, forward in the track frame [m].
@@ -72,7 +72,7 @@ def wrap_belt(pulleys: Sequence[Pulley]) -> BeltPath:
 
 
 def _taut(pulleys: Sequence[Pulley]) -> BeltPath:
-    """The path around pulleys of which none lies within another one."""
+    """Taut path around pulleys, none of which lies within another one."""
     if len(pulleys) == 1:
         only = pulleys[0]
         return BeltPath((Arc((only.x, only.z + only.radius), 0.0, only.radius, 2 * math.pi),))
@@ -81,7 +81,7 @@ def _taut(pulleys: Sequence[Pulley]) -> BeltPath:
 
 @lru_cache(maxsize=64)
 def wrap_around(pulleys: tuple[Pulley, ...], wheels: tuple[Pulley, ...]) -> BeltPath:
-    """Wrap a taut belt around pulleys, and around those wheels that reach out of their hull.
+    """Wrap a taut belt around pulleys, and around the wheels that stick out of the pulleys' hull.
 
     Wheels may overlap pulleys and each other, or lie within the belt.
 
@@ -106,12 +106,12 @@ def wrap_hull(pulleys: Sequence[Pulley]) -> BeltPath:
 
 
 def _holds(outer: Pulley, inner: Pulley) -> bool:
-    """Return whether one pulley lies within another one."""
+    """Return whether the inner pulley lies within the outer one."""
     return math.dist(outer.center, inner.center) <= outer.radius - inner.radius + _TOLERANCE
 
 
 def _walk(pulleys: Sequence[Pulley]) -> list[tuple[int, float]]:
-    """Go once around: each pulley that the belt leaves, and in which heading [rad], which only grows."""
+    """Pulleys in order around the hull, with the belt's growing heading on leaving each [rad]."""
     lowest = min(p.z - p.radius for p in pulleys)
     here = max((p.x, i) for i, p in enumerate(pulleys) if p.z - p.radius <= lowest + _TOLERANCE)[1]
     heading, steps = math.pi, list[tuple[int, float]]()
@@ -159,6 +159,7 @@ def _tangent_heading(here: Pulley, there: Pulley) -> float:
 
 
 def _refuse_overlap(pulleys: Sequence[Pulley]) -> None:
+    """Refuse pulleys that overlap."""
     for j, b in enumerate(pulleys):
         for i, a in enumerate(pulleys[:j]):
             apart, least = math.hypot(a.x - b.x, a.z - b.z), a.radius + b.radius
@@ -179,23 +180,23 @@ def _refuse_idle(pulleys: Sequence[Pulley], path: BeltPath) -> None:
 
 
 def nearest_arc(path: BeltPath, center: tuple[float, float]) -> Arc:
-    """The arc of a path nearest to a place (x, z); of several around one pulley that which turns most."""
+    """Arc of a path whose centre is nearest to a place (x, z) [m]; of several there, the longest turn."""
     return min(arcs_of(path), key=lambda arc: (round(math.dist(arc.center, center), 6), -arc.turn))
 
 
 def arc_around(path: BeltPath, center: NDArray[np.float64]) -> Arc | None:
-    """The arc of a path around a place (x, z), or None if the path does not bend there."""
+    """Arc of a path whose centre is a place (x, z) [m], or None if the path does not bend around it."""
     arc = nearest_arc(path, tuple(center.tolist()))
     return arc if is_around(arc, center) and arc.turn >= _LEAST_BEND else None
 
 
 def is_around(arc: Arc, center: NDArray[np.float64]) -> bool:
-    """Return whether a place (x, z) is an arc's centre; a wheel that a path passes twice has two arcs."""
+    """Return whether an arc's centre is a place (x, z) [m]; a wheel that a path passes twice has two arcs."""
     return math.dist(arc.center, center) < _MATCH
 
 
 def arcs_of(path: BeltPath) -> list[Arc]:
-    """Arcs of a path, in their order."""
+    """Arcs of a path, in path order."""
     return [segment for segment in path.segments if isinstance(segment, Arc)]
 
 
@@ -213,16 +214,16 @@ _DEPTH_TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class PlateLoop:
-    """A loop of plates around a path.
+    """Closed loop of equal plates joined by hinges, laid around a belt path.
 
     Attributes:
         path: The belt's outer face.
-        hinges: First hinge of each plate, and the last one's end (n + 1, 2) in (x, z) [m].
+        hinges: First hinge of each plate, then the end of the last plate: (n + 1, 2) in (x, z) [m].
         pitch: Distance between a plate's hinges [m].
-        depth: Depth of the hinges below the outer face, a tenth of the pitch or so, of either sign [m].
-        teeth: Plates in one turn of the sprocket.
-        driven: Centre (x, z) of the pulley that drives; around which it turns most if not given [m].
-        tensioned: Centre of the pulley that tensions; the one farthest from that if not given [m].
+        depth: Depth of the hinges below the outer face, negative above it; about a tenth of the pitch [m].
+        teeth: Number of plates that fit around the sprocket's full circle.
+        driven: Centre (x, z) of the driving pulley; by default the one with the longest turn [m].
+        tensioned: Centre of the tensioning pulley; by default the one farthest from the driving one [m].
     """
 
     path: BeltPath
@@ -241,14 +242,14 @@ class PlateLoop:
 
     @property
     def sprocket(self) -> Arc:
-        """The arc that drives; not named, the one that turns most (of two alike that behind the ground)."""
+        """Arc of the driving pulley; by default that with the longest turn (of two alike, the rear)."""
         if self.driven is not None:
             return nearest_arc(self.path, self.driven)
         return max(arcs_of(self.path), key=lambda arc: round(arc.turn, 6))
 
     @property
     def idler(self) -> Arc:
-        """The arc that tensions; not named, the one farthest from the sprocket."""
+        """Arc of the tensioning pulley; by default the one farthest from the sprocket."""
         if self.tensioned is not None:
             return nearest_arc(self.path, self.tensioned)
         return max(arcs_of(self.path), key=lambda arc: math.dist(arc.center, self.sprocket.center))
@@ -274,15 +275,15 @@ def plate_loop(
     driven: tuple[float, float] | None = None,
     tensioned: tuple[float, float] | None = None,
 ) -> PlateLoop:
-    """Lay plates around a path.
+    """Lay a closed loop of equal plates around a path.
 
     Args:
         path: The belt's outer face.
         count: Number of plates.
-        teeth: Number of sprocket teeth; by default that with which the hinges run nearest to the outer face.
+        teeth: Number of sprocket teeth; by default, hinges run as near to the outer face as can be.
             Where no depth within 0.9 of the smallest radius fits it, the hinges run that far above or below.
         driven: See `PlateLoop`.
-        tensioned: Likewise.
+        tensioned: See `PlateLoop`.
 
     Raises:
         InvalidValueError: The path bends inwards, has fewer than two arcs, or the plates are
@@ -332,7 +333,7 @@ def _chords(path: BeltPath, count: int) -> tuple[NDArray[np.float64], float]:
 
 
 def _inset(path: BeltPath, depth: float) -> BeltPath:
-    """The path moved inwards by `depth` [m]."""
+    """Path offset inwards by `depth` [m]."""
     first = path.segments[0]
     x, z = np.asarray(first.start) - depth * normal_of(first.heading)
     pieces: list[tuple[float, float | None]] = [

@@ -1,4 +1,4 @@
-"""Rigid bodies: rotations as URDF writes them, and mass properties in a form that adds up."""
+"""Rotations in URDF's convention, and mass properties of rigid bodies that add and subtract."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STANDARD_GRAVITY = 9.80665
 
 
 def rotation_of(rpy: Sequence[float]) -> NDArray[np.float64]:
-    """Rotation matrix of URDF's fixed-axis roll, pitch, yaw [rad]."""
+    """Rotation matrix (3, 3) of URDF's fixed-axis roll, pitch, yaw [rad]."""
     roll, pitch, yaw = rpy
     cr, sr = math.cos(roll), math.sin(roll)
     cp, sp = math.cos(pitch), math.sin(pitch)
@@ -50,7 +50,7 @@ def rpy_of(rotation: NDArray[np.float64]) -> tuple[float, float, float]:
 
 
 def rpys_of(rotations: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Roll, pitch, yaw (..., 3) [rad] of rotation matrices (..., 3, 3), as `rpy_of` has them."""
+    """Roll, pitch, yaw (..., 3) [rad] of rotation matrices (..., 3, 3); at gimbal lock the roll is zero."""
     (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(rotations, (-2, -1), (0, 1))
     cosine = np.hypot(a, d)
     roll = np.where(cosine > _LOST, np.arctan2(h, i), 0.0)
@@ -80,7 +80,7 @@ def quaternion_of(rotation: NDArray[np.float64]) -> tuple[float, float, float, f
 
 
 def rotations_of(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rotation matrices (N, 3, 3) of unit quaternions (x, y, z, w) (N, 4), to the bit those of kernels."""
+    """Rotation matrices (N, 3, 3) of unit quaternions (x, y, z, w) (N, 4), bit for bit as in kernels."""
     x, y, z, w = quaternions.T
     rows = (
         *(1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
@@ -91,7 +91,7 @@ def rotations_of(quaternions: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def rotated(rotations: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Vectors (N, 3) turned by matrices (N, 3, 3); each to the bit as alone, as matrix products are not."""
+    """Vectors (N, 3) rotated by matrices (N, 3, 3), with bits that do not depend on N (unlike `@`)."""
     x, y, z = vectors.T[..., None]
     return np.asarray(rotations[..., 0] * x + rotations[..., 1] * y + rotations[..., 2] * z)
 
@@ -101,10 +101,10 @@ _IDENTITY = np.eye(3)
 
 @dataclass(frozen=True)
 class MassProperties:
-    """Mass, first and second moments of something about a frame's origin.
+    """Mass, first and second moments of a body about a frame's origin.
 
     Attributes:
-        mass: [kg]
+        mass: Mass [kg].
         first_moment: Mass times centre of mass (3,) [kg m].
         second_moment: Integral of r r^T dm (3, 3) [kg m^2].
     """
@@ -114,7 +114,7 @@ class MassProperties:
     second_moment: NDArray[np.float64]
 
     def __add__(self, other: MassProperties) -> MassProperties:
-        """Both together, about the same origin."""
+        """Sum of two bodies' properties, about their common origin."""
         return MassProperties(
             self.mass + other.mass,
             self.first_moment + other.first_moment,
@@ -122,7 +122,7 @@ class MassProperties:
         )
 
     def __sub__(self, other: MassProperties) -> MassProperties:
-        """Remainder of this without the other, about the same origin."""
+        """Properties of the remainder when the other body is removed, about their common origin."""
         return MassProperties(
             self.mass - other.mass,
             self.first_moment - other.first_moment,
@@ -130,11 +130,11 @@ class MassProperties:
         )
 
     def scaled(self, share: float) -> MassProperties:
-        """Properties of a share [-] of it, spread alike."""
+        """Properties with the mass scaled by `share` [-], its distribution unchanged."""
         return MassProperties(share * self.mass, share * self.first_moment, share * self.second_moment)
 
     def transformed(self, rotation: NDArray[np.float64], origin: NDArray[np.float64]) -> MassProperties:
-        """Properties seen from a frame in which this one has `rotation` (3, 3) and `origin` (3,) [m]."""
+        """Properties in another frame, in which this frame has `rotation` (3, 3) and `origin` (3,) [m]."""
         moment = rotation @ self.first_moment
         cross = np.outer(origin, moment)
         second = (
@@ -152,7 +152,7 @@ class MassProperties:
 
     @property
     def inertia(self) -> NDArray[np.float64]:
-        """Inertia tensor (3, 3) about the centre of mass, in this frame's axes [kg m^2]."""
+        """Inertia tensor (3, 3) about the centre of mass, in the frame's axes [kg m^2]."""
         center = self.center
         central = self.second_moment - self.mass * (center[:, None] * center)
         return np.trace(central) * _IDENTITY - central
@@ -187,7 +187,7 @@ def uniform_belt(path: BeltPath, width: float, mass: float) -> MassProperties:
 
 
 def spin_momentum(path: BeltPath, mass: float) -> float:
-    """Angular momentum of a uniform belt about the axle, per belt speed [kg m]: 2 mass area / perimeter."""
+    """Angular momentum of a running uniform belt about y, per belt speed [kg m]: 2 mass area / perimeter."""
     points = path.outline()
     after = np.roll(points, -1, axis=0)
     area = np.sum(points[:, 1] * after[:, 0] - points[:, 0] * after[:, 1]) / 2

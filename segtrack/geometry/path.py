@@ -17,12 +17,12 @@ CLOSURE = 1e-9
 
 @dataclass(frozen=True)
 class Line:
-    """A straight segment, carried by a slider.
+    """Straight segment of a belt path, carried by a slider.
 
     Attributes:
-        start: Its first point (x, z) in the track frame [m].
+        start: First point (x, z) in the track frame [m].
         heading: Direction of travel, about +y [rad].
-        length: Along the belt [m].
+        length: Length along the belt [m].
     """
 
     start: tuple[float, float]
@@ -33,23 +33,23 @@ class Line:
     turn = 0.0
 
     def heading_at(self, along: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Heading [rad] at each belt coordinate `along` [m] from the segment's start."""
+        """Headings (n,) about +y [rad], all equal, at `along` (n,) [m]."""
         return np.full_like(along, self.heading)
 
     def point_at(self, along: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Points (n, 2) in the track frame [m] at `along` (n,) [m] from the segment's start."""
+        """Points (n, 2) in (x, z) of the track frame [m], `along` (n,) [m] from the segment's start."""
         return np.asarray(self.start) + along[:, None] * tangent_of(self.heading)
 
 
 @dataclass(frozen=True)
 class Arc:
-    """A circular segment, carried by a hinge.
+    """Circular segment of a belt path, carried by a hinge.
 
     Attributes:
-        start: Its first point (x, z) in the track frame [m].
+        start: First point (x, z) in the track frame [m].
         heading: Direction of travel at the start, about +y [rad].
         radius: Radius of the belt's outer face [m], > 0.
-        turn: Angle that it turns about +y [rad]; negative bends inwards.
+        turn: Angle of the arc about +y [rad]; negative bends inwards.
     """
 
     start: tuple[float, float]
@@ -61,12 +61,12 @@ class Arc:
 
     @property
     def length(self) -> float:
-        """Along the belt [m]."""
+        """Length along the belt [m]."""
         return self.radius * abs(self.turn)
 
     @property
     def signed_radius(self) -> float:
-        """The radius [m], negative where the path bends inwards."""
+        """Radius [m], negative where the path bends inwards."""
         return math.copysign(self.radius, self.turn)
 
     @property
@@ -75,11 +75,11 @@ class Arc:
         return np.asarray(self.start) - self.signed_radius * normal_of(self.heading)
 
     def heading_at(self, along: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Heading [rad] at each belt coordinate `along` [m] from the segment's start."""
+        """Headings (n,) about +y [rad] at distances `along` (n,) [m] from the segment's start."""
         return self.heading + along / self.signed_radius
 
     def point_at(self, along: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Points (n, 2) in the track frame [m] at `along` (n,) [m] from the segment's start."""
+        """Points (n, 2) in (x, z) of the track frame [m], `along` (n,) [m] from the segment's start."""
         return self.center + self.signed_radius * normal_of(self.heading_at(along))
 
 
@@ -87,21 +87,21 @@ Segment = Line | Arc
 
 
 def tangent_of(heading: ArrayLike) -> NDArray[np.float64]:
-    """Unit tangent (..., 2) of each heading [rad], in (x, z)."""
+    """Unit tangents (..., 2) in (x, z) for headings [rad]."""
     return np.stack([np.cos(heading), -np.sin(heading)], axis=-1)
 
 
 def normal_of(heading: ArrayLike) -> NDArray[np.float64]:
-    """Unit outward normal (..., 2) of each heading [rad], in (x, z)."""
+    """Unit outward normals (..., 2) in (x, z) for headings [rad]."""
     return np.stack([np.sin(heading), np.cos(heading)], axis=-1)
 
 
 @dataclass(frozen=True)
 class BeltPath:
-    """A closed, tangent-continuous loop of segments, in the order in which the belt passes them.
+    """Closed, tangent-continuous loop of segments, in the direction of belt travel.
 
     Attributes:
-        segments: The segments; each begins where the one before ends.
+        segments: Segments; each begins where the one before ends.
 
     Raises:
         InvalidValueError: The path is empty, does not close, has a kink, or does not turn by
@@ -131,7 +131,7 @@ class BeltPath:
 
     @cached_property
     def starts(self) -> NDArray[np.float64]:
-        """Belt coordinate (n + 1,) at which each segment starts, and the perimeter [m]."""
+        """Belt coordinates at which the segments start, then the perimeter (n + 1,) [m]."""
         starts = np.concatenate([[0.0], np.cumsum([segment.length for segment in self.segments])])
         starts.setflags(write=False)
         return starts
@@ -143,7 +143,7 @@ class BeltPath:
 
     @property
     def ground(self) -> int:
-        """Index of the segment on the ground: of the lines that face down, the one whose middle is lowest.
+        """Index of the ground segment: the line facing down whose middle is lowest.
 
         Of two at one height it is the one in front. A path without such lines has any line on the
         ground, or an arc.
@@ -155,20 +155,20 @@ class BeltPath:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """A readable name for each segment: its kind and its place in the path."""
+        """Name of each segment: its kind and its index in the path."""
         return tuple(f"{segment.kind}_{i}" for i, segment in enumerate(self.segments))
 
     def segment_of(self, coordinate: ArrayLike) -> NDArray[np.intp]:
-        """Index of the segment that carries each belt coordinate [m] (any value, folded into one round)."""
+        """Index of the segment at each belt coordinate [m] (any value, folded into one round)."""
         folded = np.mod(coordinate, self.perimeter)
         return np.clip(np.searchsorted(self.starts, folded, side="right") - 1, 0, len(self.segments) - 1)
 
     def point(self, coordinate: ArrayLike) -> NDArray[np.float64]:
-        """Points (n, 2) of the path in (x, z) of the track frame [m] at belt coordinates (n,) [m]."""
+        """Points (n, 2) of the belt in (x, z) of the track frame [m] at belt coordinates (n,) [m]."""
         return self.point_on(*self._locate(coordinate))
 
     def heading(self, coordinate: ArrayLike) -> NDArray[np.float64]:
-        """Headings (n,) [rad] about +y at belt coordinates (n,) [m]."""
+        """Headings (n,) about +y [rad] at belt coordinates (n,) [m]."""
         return self.heading_on(*self._locate(coordinate))
 
     def point_on(self, segments: NDArray[np.intp], along: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -182,13 +182,13 @@ class BeltPath:
         return turned + (straight * along)[:, None] * tangent_of(headings)
 
     def heading_on(self, segments: NDArray[np.intp], along: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Headings (n,) [rad] about +y at the same places as `point_on`."""
+        """Headings (n,) about +y [rad] at distances `along` (n,) [m] from the starts of `segments` (n,)."""
         heading, bend = (column[segments] for column in self._columns[:2])
         return heading + along / bend
 
     @cached_property
     def _columns(self) -> tuple[NDArray[np.float64], ...]:
-        """Heading, radius (inf for a line), centre of an arc or start of a line, radius (0), 1 for a line."""
+        """Per segment: heading, radius (line: inf), arc centre or line start, radius (line: 0), is line."""
         arcs = np.array([isinstance(segment, Arc) for segment in self.segments])
         heading = np.array([segment.heading for segment in self.segments])
         base = np.array([s.center if isinstance(s, Arc) else s.start for s in self.segments])
@@ -200,7 +200,7 @@ class BeltPath:
         return tangent_of(self.heading(coordinate))
 
     def outline(self, spacing: float = 0.002) -> NDArray[np.float64]:
-        """The path as a closed polygon (n, 2) in (x, z) [m], for drawing; arcs in chords of `spacing` [m]."""
+        """Closed polygon (n, 2) along the belt in (x, z) [m], for drawing; arcs in chords of `spacing`."""
         pieces = []
         for segment in self.segments:
             chords = 1 if segment.turn == 0 else 1 + int(segment.length / spacing)
@@ -208,7 +208,7 @@ class BeltPath:
         return np.concatenate(pieces)
 
     def _locate(self, coordinate: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """The segment of each belt coordinate [m], and the coordinate from that segment's start [m]."""
+        """Segment index of each belt coordinate [m], and the distance from that segment's start [m]."""
         folded = np.mod(np.atleast_1d(np.asarray(coordinate, dtype=float)), self.perimeter)
         segments = self.segment_of(folded)
         return segments, folded - self.starts[segments]
@@ -217,7 +217,7 @@ class BeltPath:
 def chain_segments(
     start: tuple[float, float], heading: float, pieces: list[tuple[float, float | None]]
 ) -> tuple[Segment, ...]:
-    """Lay pieces end to end.
+    """Join lines and arcs end to end into segments.
 
     Args:
         start: First point (x, z) in the track frame [m].
@@ -238,18 +238,18 @@ def chain_segments(
 
 
 def inner_outline(path: BeltPath, thickness: float) -> NDArray[np.float64]:
-    """The belt's inner face (n, 2) in the track plane [m]."""
+    """Closed polygon (n, 2) along the belt's inner face, in (x, z) of the track frame [m]."""
     along = _stations(path)
     return path.point(along) - thickness * normal_of(path.heading(along))
 
 
 def outer_outline(path: BeltPath) -> NDArray[np.float64]:
-    """The belt's outer face (n, 2) in the track plane [m], station by station as `inner_outline`."""
+    """Closed polygon (n, 2) along the belt's outer face in (x, z) [m]; points face `inner_outline`'s."""
     return path.point(_stations(path))
 
 
 def _stations(path: BeltPath) -> NDArray[np.float64]:
-    """Belt coordinates at which an outline is drawn: ends of lines, arcs every 6 degrees and half way."""
+    """Belt coordinates of outline points [m]: ends of lines, and arcs at least every 6 degrees."""
     pieces = []
     for start, segment in zip(path.starts, path.segments, strict=False):
         count = 3 + 2 * int(abs(segment.turn) / math.radians(12)) if isinstance(segment, Arc) else 2

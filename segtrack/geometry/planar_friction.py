@@ -1,4 +1,4 @@
-"""Quasi-static Coulomb friction: motion of a vehicle over flat ground, given its tracks' loads alone.
+"""Quasi-static Coulomb friction: motion of a vehicle over flat ground from its tracks' loads.
 
 All vectors lie in the plane of the ground and are given in a frame that moves with the vehicle: x
 forward, y to the left, origin at a reference point. The vehicle moves with the twist (v, w). A
@@ -40,14 +40,14 @@ _FAR = 1e4
 
 @dataclass(frozen=True, eq=False)
 class PlanarContacts:
-    """Points at which belts stand on the ground, in the vehicle's frame.
+    """Contact points of belts on flat ground, in the vehicle's frame (x forward, y left).
 
     Attributes:
-        points: (n, 2) [m].
+        points: Positions (n, 2) [m].
         loads: Normal forces (n,) [N], >= 0, one of them positive.
         friction: Coefficients along and across the track (n, 2) [-], >= 0.
-        directions: Forward direction of each point's track, of length 1 (n, 2).
-        belt_speeds: Belt speeds of the belts, positive when they drive forward (n,) [m/s].
+        directions: Unit forward direction of each point's track (n, 2).
+        belt_speeds: Belt speed at each point, positive when it drives the vehicle forward (n,) [m/s].
     """
 
     points: NDArray[np.float64]
@@ -57,7 +57,7 @@ class PlanarContacts:
     belt_speeds: NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        """Refuse arrays that do not fit together, what is not finite, and ground that nothing stands on."""
+        """Refuse arrays of different length, values that are not finite, and contacts without load."""
         n = len(self.loads)
         shapes = {"points": (n, 2), "loads": (n,), "friction": (n, 2), "directions": (n, 2)}
         for name, shape in {**shapes, "belt_speeds": (n,)}.items():
@@ -75,7 +75,7 @@ class PlanarContacts:
 
     @property
     def axes(self) -> NDArray[np.float64]:
-        """Forward and left of each point's track (n, 2, 2)."""
+        """Unit vectors forward and left of each point's track (n, 2, 2)."""
         ahead = self.directions
         return np.stack([ahead, np.column_stack([-ahead[:, 1], ahead[:, 0]])], axis=1)
 
@@ -87,14 +87,14 @@ class PlanarContacts:
 
 @dataclass(frozen=True, eq=False)
 class PlanarMotion:
-    """A motion at which friction balances what acts on the vehicle from outside.
+    """Motion in which friction balances the external force and moment, in the vehicle's frame.
 
     Attributes:
         velocity: Velocity of the reference point (2,) [m/s].
         yaw_rate: Yaw rate, to the left positive [rad/s].
         slip_velocity: Velocity of each belt face over the ground, along and across its track (n, 2) [m/s].
         forces: Forces of the ground on each point (n, 2) [N].
-        residual: Unbalanced force and moment over what friction can do at most [-].
+        residual: Unbalanced force and moment over the largest that friction can give [-].
     """
 
     velocity: NDArray[np.float64]
@@ -104,7 +104,7 @@ class PlanarMotion:
     residual: float
 
     def forward_speed(self, y: float) -> float:
-        """Speed along x of a track whose middle is at `y` [m/s]."""
+        """Ground speed along x of a track whose middle is at `y` [m/s]."""
         return float(self.velocity[0]) - self.yaw_rate * y
 
     def slip(self, y: float, belt_speed: float) -> float:
@@ -128,8 +128,8 @@ def uniform_tracks(
         width: Width of the tracks [m], >= 0.
         gauge: Distance between the tracks' middles [m].
         friction: Coefficients along and across the tracks (2,) [-].
-        left: Belt speed [m/s].
-        right: Belt speed [m/s].
+        left: Belt speed of the left track [m/s].
+        right: Belt speed of the right track [m/s].
         count: Number of points along and across a track.
     """
     rows, columns = ((np.arange(n) + 0.5) / n - 0.5 for n in count)
@@ -151,8 +151,8 @@ def balance_friction(
 
     Args:
         contacts: Contact points of the belts, with loads and belt velocities.
-        force: On the vehicle at the reference point, such as the weight's component down a slope (2,) [N].
-        moment: About the reference point, to the left positive [N m].
+        force: External force at the reference point, for example weight down a slope (2,) [N].
+        moment: External moment about the reference point, positive to the left [N m].
 
     Returns:
         The motion; one of several if contacts leave a choice, as a single point does.
@@ -173,16 +173,16 @@ def balance_friction(
 
 @dataclass(frozen=True, eq=False)
 class _Scaled:
-    """The problem without units: speeds over the fastest belt's, lengths over the contacts' extent.
+    """Dimensionless friction problem: speeds over the fastest belt's, lengths over the contacts' extent.
 
     Slips are multiplied by their coefficient of friction, so that the ellipse is a circle.
 
     Attributes:
-        rows: Slip along and across the track for each component of the twist (n, 2, 3).
-        drives: Drives of it what the belts take away (n, 2).
-        edges: Sum of both squared coefficients, halved (n,).
-        loads: Over all friction along the tracks (n,).
-        outside: Force and moment (3,).
+        rows: Slip velocity along and across the track per component of the twist (n, 2, 3).
+        drives: Slip velocity along and across the track that the belts' speeds add (n, 2).
+        edges: Half the sum of both squared coefficients (n,).
+        loads: Loads over the total friction along the tracks (n,).
+        outside: External force and moment (3,).
         speed: Unit of speed [m/s].
         length: Unit of length [m].
     """
@@ -197,7 +197,7 @@ class _Scaled:
 
     @classmethod
     def of(cls, contacts: PlanarContacts, outside: NDArray[np.float64]) -> _Scaled:
-        """Scale a problem, whose force and moment are (3,) [N, N, N m]."""
+        """Scale a problem with external force and moment `outside` (3,) [N, N, N m]."""
         speed = float(np.abs(contacts.belt_speeds).max()) or 1.0
         length = float(np.abs(contacts.points).max()) or 1.0
         axes, points = contacts.axes, contacts.points / length
@@ -216,19 +216,19 @@ class _Scaled:
     def pulls(
         self, twist: NDArray[np.float64], width: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Directions of friction, smooth within `width` of no slip (n, 2), and loads over slips (n,)."""
+        """Friction directions, smoothed below slip `width` (n, 2), and loads over slips (n,)."""
         slips = self.rows @ twist - self.drives
         sizes = np.sqrt((slips**2).sum(axis=1) + width**2 * self.edges)
         sizes = np.maximum(sizes, np.finfo(float).tiny)
         return slips / sizes[:, None], self.loads / sizes
 
     def unbalanced(self, twist: NDArray[np.float64], width: float) -> NDArray[np.float64]:
-        """Friction less what acts from outside (3,), which is the power's derivative by the twist."""
+        """Friction minus the external load (3,): the derivative of the power by the twist."""
         pulls, _ = self.pulls(twist, width)
         return self._summed(pulls) - self.outside
 
     def minimise(self, twist: NDArray[np.float64], width: float) -> NDArray[np.float64]:
-        """Newton's method; a step is halved until the power falls, or hardly rises, at its end.
+        """Minimise the power by Newton's method; a step is halved until the power falls, or hardly rises.
 
         Slopes decide, since the power itself is flat to rounding long before friction balances.
         """
@@ -249,7 +249,7 @@ class _Scaled:
         return twist
 
     def motion(self, contacts: PlanarContacts, twist: NDArray[np.float64]) -> PlanarMotion:
-        """The motion with its units."""
+        """Motion in SI units for a scaled twist."""
         width = float(_SMOOTHING[-1])
         pulls, _ = self.pulls(twist, width)
         forces = -contacts.loads[:, None] * contacts.friction * pulls

@@ -22,12 +22,12 @@ UPRIGHT: Quaternion = (0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class Box:
-    """Cuboid.
+    """Cuboid of given edge lengths, at a pose in a frame.
 
     Attributes:
-        size: Edges along its own x, y, z [m].
+        size: Edge lengths along its own x, y, z [m].
         center: Centre in the frame [m].
-        quaternion: Rotation from its own axes to the frame's.
+        quaternion: Rotation from its own axes to the frame's, (x, y, z, w).
     """
 
     size: Vector
@@ -37,13 +37,13 @@ class Box:
 
 @dataclass(frozen=True)
 class Cylinder:
-    """Round cylinder about its own y axis.
+    """Cylinder about its own y axis, at a pose in a frame.
 
     Attributes:
         radius: Radius [m].
         length: Length along the axis [m].
         center: Centre in the frame [m].
-        quaternion: Rotation from its own axes to the frame's.
+        quaternion: Rotation from its own axes to the frame's, (x, y, z, w).
     """
 
     radius: float
@@ -64,7 +64,7 @@ class Hull:
 
     @classmethod
     def of(cls, points: ArrayLike) -> Hull:
-        """Return the hull of an array of points (n, 3) in the frame [m]."""
+        """Return the convex hull of points (n, 3) in the frame [m]."""
         return cls(tuple((x, y, z) for x, y, z in np.asarray(points, dtype=float).tolist()))
 
     @property
@@ -78,10 +78,10 @@ Solid: TypeAlias = Box | Cylinder | Hull
 
 @dataclass(frozen=True)
 class Placed:
-    """Solid in the plane of a track or of a link.
+    """Solid at a place in the x-z plane of a track or link.
 
     Attributes:
-        solid: The shape, in its own frame.
+        solid: Shape, in its own frame.
         x: Origin of that frame, forward [m].
         z: Origin of that frame, up [m].
         heading: Rotation of that frame about +y [rad].
@@ -94,7 +94,7 @@ class Placed:
 
     @property
     def outline(self) -> NDArray[np.float64]:
-        """Outline seen along y: corners (n, 2) in (x, z) of the track or link [m]."""
+        """Outline seen along y: corners (n, 2) in (x, z) of the track or link frame [m]."""
         match self.solid:
             case Box((length, _, height)):
                 corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * (length / 2, height / 2)
@@ -108,13 +108,13 @@ class Placed:
 
 
 def turn_and_move(points: NDArray[np.float64], origin: ArrayLike, heading: float) -> NDArray[np.float64]:
-    """Turn points (n, 2) by `heading` about +y [rad] and move them to `origin` (2,) [m]."""
+    """Rotate points (n, 2) in (x, z) by `heading` about +y [rad], then move them by `origin` (2,) [m]."""
     cos, sin = math.cos(heading), math.sin(heading)
     return points @ np.array([[cos, -sin], [sin, cos]]) + np.asarray(origin, dtype=float)
 
 
 def prism(base: float, top: float, height: float, width: float, crown: float) -> Hull:
-    """Return a grouser of trapezoidal profile, standing on its footprint, tip outwards along z.
+    """Return a grouser of trapezoidal profile that stands on its footprint, with its tip along +z.
 
     The tip's middle stands `crown` above its ends. A flat tip on flat ground touches
     along a line, for which a contact solver needs two points and finds them in an order

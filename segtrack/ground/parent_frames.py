@@ -12,10 +12,9 @@ from segtrack.kernels import Vector, arm, compiled, cross, entry, offset, row, s
 
 
 class ParentFrames(NamedTuple):
-    """Track frames on P parent links at an instant; kernels move them in place.
+    """A track frame as carried by each of its P parent links; they coincide while joints are at zero.
 
-    Parent links of one track's wheels each have the frame that coincides with the track frame while the
-    vehicle's joints stand at zero; belts that are one travel have one parent link each.
+    Kernels move them in place. Parent links carry a track's wheels; belts that are one travel have one each.
 
     Attributes:
         positions: Origins in the world (P, 3) [m].

@@ -1,4 +1,4 @@
-"""HTML pages that need nothing else: templates, and figures as inline SVG; dark where the screen is."""
+"""Self-contained HTML pages: templates, and figures as inline SVG, with a dark mode."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from segtrack.files import save_figure
 
 
 def render_page(package: str, template: str, values: Mapping[str, Any], extra: str) -> str:
-    """Return a page made of a template that extends `page.html`; what people wrote is escaped.
+    """Return a page from a template that extends `page.html`; values are HTML-escaped.
 
     Args:
-        package: Package, in which the template's file is.
+        package: Package that holds the template's file.
         template: Name of the file.
-        values: Values of the template's names; a name that is not there is an error.
+        values: Values of the template's names; a missing name is an error.
         extra: Extra that installs jinja2, for the message if it is missing.
 
     Returns:
@@ -51,7 +51,7 @@ def render_page(package: str, template: str, values: Mapping[str, Any], extra: s
 
 
 def script_hash(script: str) -> str:
-    """Return the name by which a page's policy allows a script of its own and no other (CSP level 2)."""
+    """Content-security-policy hash (CSP level 2) that allows one inline script."""
     digest = hashlib.sha256(script.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
 
@@ -67,12 +67,12 @@ _DIGITS = re.compile(r"(\.\d\d)\d+")
 
 
 def inline_svg(figure: Figure, label: str) -> str:
-    """Return a figure as an `svg` element, without background, black drawn in the text's colour.
+    """Return a figure as an `svg` element without background; black follows the page's text colour.
 
     Args:
-        figure: Its legends have no frame, or text would be drawn on white; what is to be behind all on dark
-            pages, too, is painted.
-        label: Description of the figure, for those who do not see it.
+        figure: Figure. Its legends have no frame, or text would be drawn on white; areas to be shaded on
+            dark pages too are painted.
+        label: Description of the figure for screen readers.
 
     Returns:
         HTML that refers to nothing outside of itself.

@@ -30,12 +30,12 @@ _HULL_SPACING, _HULL_INTERVALS = 0.15, 4
 
 
 def vehicle_arrays(vehicle: VehicleDescription, links: Links, belts: tuple[BeltDesign, ...]) -> VehicleArrays:
-    """Lay a vehicle out for kernels.
+    """Pack a vehicle's links, belts, hull and drives into arrays for kernels.
 
     Args:
-        vehicle: The vehicle.
-        links: Links of it.
-        belts: Belts of it, in the order of its tracks.
+        vehicle: Description of the vehicle.
+        links: Links and joints of the vehicle.
+        belts: Belts of the vehicle, in the order of its tracks.
     """
     arrays = pack_belts(belts)
     tree = tree_arrays(vehicle, links, arrays.masses, arrays.spin_momenta)

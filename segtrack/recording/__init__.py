@@ -1,8 +1,8 @@
-"""Drives: what is set up and commanded, how it is simulated tick by tick, and one file that holds it all.
+"""Recorded drives: setup, commands, simulation tick by tick, and a file of them all.
 
 | module | what |
 |---|---|
-| `setup` | what is driven and where, and a driver's command |
+| `setup` | setup of a drive, and a driver's command |
 | `session` | the drive as it is simulated |
 | `recorder` | writing it to a file meanwhile |
 | `messages` | the file's messages |

@@ -1,4 +1,4 @@
-"""Messages of a recording's file, ROS 2 types in CDR by topic, written, and read as far as they are whole."""
+"""Messages of a recording's file: ROS 2 types in CDR, by topic; damaged files are read up to the damage."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ UNKNOWN = np.zeros(36)
 
 
 def make(kind: str, *values: Any) -> Any:
-    """Make a message of a type from its fields, in their order."""
+    """Make a message of a type from its fields, in order."""
     return STORE.types[kind](*values)
 
 
@@ -58,13 +58,13 @@ def make_vector(values: Array) -> Any:
 
 
 def make_pose(position: Array, orientation: Array) -> Any:
-    """Make a pose of a position (3,) [m] and a quaternion (x, y, z, w)."""
+    """Make a pose from a position (3,) [m] and a quaternion (x, y, z, w)."""
     place = make("geometry_msgs/msg/Point", *position.tolist())
     return make("geometry_msgs/msg/Pose", place, make("geometry_msgs/msg/Quaternion", *orientation.tolist()))
 
 
 def make_odometry(header: Any, position: Array, orientation: Array, velocity: Array, spin: Array) -> Any:
-    """Make an odometry: pose in the world, velocities [m/s], [rad/s] in the frame `body`."""
+    """Make an odometry message: pose in the world, velocities [m/s], [rad/s] in the body frame."""
     pose = make("geometry_msgs/msg/PoseWithCovariance", make_pose(position, orientation), UNKNOWN)
     twist = make("geometry_msgs/msg/Twist", make_vector(velocity), make_vector(spin))
     moving = make("geometry_msgs/msg/TwistWithCovariance", twist, UNKNOWN)
@@ -72,29 +72,29 @@ def make_odometry(header: Any, position: Array, orientation: Array, velocity: Ar
 
 
 def serialize(kind: str, message: Any) -> bytes:
-    """Serialise a message of a type."""
+    """Serialise a message of a type to CDR."""
     return bytes(STORE.serialize_cdr(message, kind))
 
 
 def definition(kind: str) -> bytes:
-    """Return a message type's definition, with all types in it."""
+    """Return the definition text of a message type, with all nested types."""
     return STORE.generate_msgdef(kind, ros_version=2)[0].encode()
 
 
 def command_message(tick: int, command: Command, flippers: Sequence[str]) -> bytes:
-    """Return the message of a command: speeds of belts [m/s] and flippers [rad/s], and 1 to flatten."""
+    """Serialise a command: belt speeds [m/s], flipper speeds [rad/s], and 1 to flatten."""
     names = [*_BELTS, *flippers, _FLATTEN]
     return joints_message(tick, names, _NONE, command_values(command, flippers))
 
 
 def command_values(command: Command, flippers: Sequence[str]) -> Array:
-    """Return the numbers of a command, in the order of its message (2 + flippers + 1,)."""
+    """Return a command's numbers, in the order of its message (2 + flippers + 1,)."""
     speeds = [command.flipper_speeds.get(name, 0.0) for name in flippers]
     return np.array([command.left, command.right, *speeds, float(command.flatten)])
 
 
 def read_command(data: bytes) -> Command:
-    """Return the command of a message.
+    """Parse a command from its message.
 
     Raises:
         ValueError: It is none.
@@ -109,7 +109,7 @@ def read_command(data: bytes) -> Command:
 
 
 def array_message(label: str, values: Array) -> bytes:
-    """Return the message of a row of numbers with its label."""
+    """Serialise a row of numbers with a label."""
     dimension = make("std_msgs/msg/MultiArrayDimension", label, len(values), len(values))
     return serialize(
         TYPES[POSE], make(TYPES[POSE], make("std_msgs/msg/MultiArrayLayout", [dimension], 0), values)
@@ -117,7 +117,7 @@ def array_message(label: str, values: Array) -> bytes:
 
 
 def array_length(data: bytes) -> int:
-    """Return the number of values in the row of a message; -1 if it is none."""
+    """Return the number of values in a row's message; -1 if it is invalid."""
     try:
         message: Any = STORE.deserialize_cdr(data, TYPES[POSE])
     except (SerdeError, ValueError):
@@ -126,7 +126,7 @@ def array_length(data: bytes) -> int:
 
 
 def odometry_message(tick: int, pose: Array, before: Array, span: float) -> bytes:
-    """Return the odometry: body in the world, and mean velocity over `span` [s] in the body frame."""
+    """Serialise odometry: body pose in the world, mean velocity over `span` [s] in the body frame."""
     turned = Rotation.from_quat(pose[3:])
     velocity = turned.inv().apply(pose[:3] - before[:3]) / span
     spin = (Rotation.from_quat(before[3:]).inv() * turned).as_rotvec() / span
@@ -135,7 +135,7 @@ def odometry_message(tick: int, pose: Array, before: Array, span: float) -> byte
 
 
 def joints_message(tick: int, names: Sequence[str], positions: Array, velocities: Array = _NONE) -> bytes:
-    """Return the message of flipper angles [rad] and belt travels [m], or of their rates."""
+    """Serialise flipper angles [rad] and belt travels [m], or their rates."""
     message = make(
         TYPES[JOINTS], make_header(tick * TICK_NANOSECONDS, ""), list(names), positions, velocities, _NONE
     )
@@ -143,12 +143,12 @@ def joints_message(tick: int, names: Sequence[str], positions: Array, velocities
 
 
 def event_message(event: Mapping[str, Any]) -> bytes:
-    """Return the message of an event, as JSON."""
+    """Serialise an event as JSON."""
     return serialize(TYPES[EVENTS], make(TYPES[EVENTS], json.dumps(event, allow_nan=False)))
 
 
 def read_event(data: bytes) -> dict[str, Any]:
-    """Return the event of a message.
+    """Parse an event from its message.
 
     Raises:
         ValueError: It is none.
@@ -164,11 +164,11 @@ _FOREIGN = "must be a recording of a drive by segtrack"
 
 
 class RecordedInput(NamedTuple):
-    """Input of a driver.
+    """Input of a driver: a command, or a restart.
 
     Attributes:
-        tick: First tick that it acts on.
-        command: Command; None puts the vehicle back to the start.
+        tick: First tick with this input.
+        command: Command; None for a restart from the course's start.
     """
 
     tick: int
@@ -179,9 +179,9 @@ class RecordedEvent(NamedTuple):
     """Event of a drive.
 
     Attributes:
-        tick: Tick at which it happened.
+        tick: Tick of the event.
         kind: Kind of event.
-        details: Details given to the recorder.
+        details: Details that the recorder was given.
     """
 
     tick: int
@@ -191,17 +191,17 @@ class RecordedEvent(NamedTuple):
 
 @dataclass
 class RecordingContent:
-    """Content of a file, as far as it has been read.
+    """Content of a file, read so far.
 
     Attributes:
         file: Name of the file, for
-        metadata: Values by key, by name of the record.
-        attachments: Bytes by name.
-        topics: Topics by number of the channel.
-        inputs: Commands and restarts in their order.
-        events: Events in their order.
-        poses: The messages, by tick.
-        readings: The messages, by tick.
+        metadata: Key-value pairs, by name of the metadata record.
+        attachments: Contents of the attachments, by name.
+        topics: Topic of each channel, by channel number.
+        inputs: Commands and restarts, in order.
+        events: Events, in order.
+        poses: Pose messages, by tick.
+        readings: Messages of readings, by tick.
         walls: Wall clock at each pose [ns].
     """
 
@@ -216,7 +216,7 @@ class RecordingContent:
     walls: list[int] = field(default_factory=list)
 
     def read(self, records: Iterable[McapRecord]) -> str | None:
-        """Read all records; returns the damage of the file's end, in words."""
+        """Read all records, and return the damage at the file's end in words; None if it is intact."""
         ended = False
         try:
             for record in records:
@@ -238,6 +238,7 @@ class RecordingContent:
         return None
 
     def _check(self, name: str, texts: Mapping[str, str]) -> None:
+        """Store a metadata record, and refuse a file of another format or version."""
         try:
             values = {key: json.loads(text) for key, text in texts.items()}
         except ValueError:
@@ -250,6 +251,7 @@ class RecordingContent:
                 raise RecordingFileError(self.file, f"must be of {key} {expected[-1]!r}, got {got!r}")
 
     def _take(self, record: Message) -> None:
+        """Store a message by its topic."""
         topic, tick = self.topics.get(record.channel_id), record.log_time // TICK_NANOSECONDS
         if "segtrack" not in self.metadata:
             raise RecordingFileError(self.file, _FOREIGN)
@@ -270,7 +272,7 @@ class RecordingContent:
             raise RecordingFileError(self.file, f"{topic} at tick {tick}: {error}") from None
 
     def states(self, damage: str | None) -> list[int]:
-        """Return the ticks whose states are whole, at least one; `damage` is that of the file's end.
+        """Return the ticks with complete states, at least one; `damage` is that at the file's end.
 
         Raises:
             RecordingFileError: There is none, or the file is no recording.
@@ -283,7 +285,7 @@ class RecordingContent:
         return ticks
 
     def numbers(self, label: str, rows: Mapping[int, bytes], ticks: list[int], count: int) -> Array:
-        """Return the rows of `poses` or `readings` at ticks (T, count).
+        """Parse the rows of `poses` or `readings` at ticks (T, count).
 
         Raises:
             RecordingFileError: A row has another length, or a number that is not finite.

@@ -1,4 +1,4 @@
-"""Recorder of a drive while it is simulated."""
+"""Recorder that writes a drive to a file while it is simulated."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ODOMETRY_TICKS = 10
 
 
 class Recorder:
-    """Writer of a recording, in the form that docs/topics/recording.md describes.
+    """Writer of a recording, in the format of docs/topics/recording.md.
 
     Each tick is in the file, as far as the operating system is concerned, before the next one is simulated:
     a process that is killed loses the tick that it was writing.
@@ -36,10 +36,10 @@ class Recorder:
     """
 
     def __init__(self, path: Path, session: DriveSession) -> None:
-        """Begin a file with all that the drive depends on; `DriveSession.record` does it.
+        """Begin a file with everything that the drive depends on; called by `DriveSession.record`.
 
         Args:
-            path: Path of a file that does not exist yet.
+            path: Path of the new file.
             session: Drive at its start.
 
         Raises:
@@ -76,22 +76,22 @@ class Recorder:
 
     @property
     def closed(self) -> bool:
-        """True after the file was closed."""
+        """True if the file is closed."""
         return self._file.closed
 
     def command(self, command: Command) -> None:
-        """Record what is applied from the present tick on, unless it is held already, to the bit."""
+        """Record a command from the present tick on, unless it equals the held one bit for bit."""
         if command != self._held or self._bits(command) != self._bits(self._held):
             self._held = command
             self._write(messages.COMMAND, messages.command_message(self._tick, command, self._flippers))
 
     def restart(self) -> None:
-        """Record that the vehicle was put back to the start, where it holds."""
+        """Record a restart: the vehicle is back at the start, and holds."""
         self._held = Command()
         self.event("restart")
 
     def event(self, kind: str, **details: Any) -> None:
-        """Record something that happened at the present tick; `details` as JSON can hold them."""
+        """Record an event at the present tick; `details` are JSON-serialisable."""
         self._write(messages.EVENTS, messages.event_message({"kind": kind, **details}))
 
     def state(self) -> None:
@@ -123,13 +123,13 @@ class Recorder:
             self._file.flush()
 
     def close(self) -> None:
-        """End the file with its summary; may be called again."""
+        """Finish the file with its summary; may be called again."""
         if not self.closed:
             with self._writing(), self._file:
                 self._writer.finish()
 
     def _bits(self, command: Command) -> bytes:
-        """Return the numbers of a command as bytes, in which -0.0 is not 0.0."""
+        """Return a command's numbers as bytes, which tell -0.0 from 0.0."""
         return messages.command_values(command, self._flippers).tobytes()
 
     @property
@@ -137,6 +137,7 @@ class Recorder:
         return self._session.tick - self._first_tick
 
     def _write(self, topic: str, data: bytes) -> None:
+        """Write a message of the present tick to a topic."""
         tick = self._tick
         if tick != self._timed:
             self._timed, self._wall = tick, time.time_ns()

@@ -1,4 +1,4 @@
-"""Recorded drive, read from its file as far as that is whole."""
+"""Recorded drive, read from its file as far as that is intact."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from segtrack.rendering import VehicleLook
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Recorded drive; times and ticks count from its beginning.
+    """Recorded drive; times and ticks are counted from its beginning.
 
     Attributes:
         path: Path of the file.
         setup: Vehicle, course and simulation.
-        versions: Versions of what simulated it, by name.
-        vehicle_files: The vehicle file, and what it names.
+        versions: Versions of the software that simulated it, by name.
+        vehicle_files: Vehicle file, with the files named in it.
         course_name: Name of the course.
-        course_text: The course file.
+        course_text: Text of the course file.
         look: Look of the vehicle.
-        reading_names: Name of each reading, with its unit.
-        inputs: Commands and restarts in their order.
-        events: Events in their order.
+        reading_names: Names of the readings, with units.
+        inputs: Commands and restarts, in order.
+        events: Events, in order.
         ticks: Ticks of the states, ascending (T,).
-        poses: Flat poses there, see `VehicleLook.pose` (T, n).
-        readings: Readings there (T, m).
+        poses: Flat poses at the ticks, see `VehicleLook.pose` (T, n).
+        readings: Readings at the ticks (T, m).
         began: Wall clock at the first state, seconds since 1970 [s].
-        ended: Wall clock at the last one [s].
-        damaged: Damage of the file's end, in words; None if it is whole.
+        ended: Wall clock at the last state, seconds since 1970 [s].
+        damaged: Damage at the file's end, in words; None if it is intact.
         format_version: Version of the file's format.
     """
 
@@ -67,11 +67,11 @@ class Recording:
 
     @classmethod
     def open(cls, path: str | Path, on_progress: Callable[[float], object] = lambda share: None) -> Recording:
-        """Read a file.
+        """Read a recording from its file.
 
         Args:
-            path: File.
-            on_progress: Called with the share of the file that was read, as it grows.
+            path: Path of the file.
+            on_progress: Function called with the fraction of the file read so far.
 
         Raises:
             FileAccessError: There is none, or it cannot be read.
@@ -128,7 +128,7 @@ class Recording:
         )
 
     def stored(self, pose: Numbers, readings: Numbers) -> tuple[Numbers, Numbers]:
-        """Return what the file would hold of a flat pose (..., n) and readings (..., m)."""
+        """Round a flat pose (..., n) and readings (..., m) as the file stores them."""
         if self.format_version == 1:
             return pose, readings
         return rounding(self.look, self.reading_names)(pose, readings)
@@ -145,11 +145,11 @@ class Recording:
 
     @property
     def commands(self) -> tuple[tuple[int, Command], ...]:
-        """Commands and the ticks from which on they act; a restart is one to hold."""
+        """Commands with the ticks from which they act; a restart counts as a command to hold."""
         return tuple((tick, command or Command()) for tick, command in self.inputs)
 
     def poses_at(self, times: ArrayLike) -> NDArray[np.float64]:
-        """Return flat poses (..., n) of the states nearest to times of any shape [s]; the ends are held."""
+        """Return the flat poses (..., n) of the states nearest to times (...) [s]; clamped to the ends."""
         at = np.asarray(times, dtype=float) / TICK
         after = np.clip(np.searchsorted(self.ticks, at), 1, max(len(self.ticks) - 1, 1))
         after = np.minimum(after, len(self.ticks) - 1)
@@ -159,7 +159,7 @@ class Recording:
 
     @property
     def flippers(self) -> tuple[str, ...]:
-        """Names of the vehicle's flippers, as far as they were commanded: a command has all of them."""
+        """Names of the vehicle's flippers in the recorded commands."""
         return next((tuple(item.command.flipper_speeds) for item in self.inputs if item.command), ())
 
     def summary(self) -> dict[str, Any]:
@@ -180,7 +180,7 @@ class Recording:
         }
 
     def course(self) -> Course:
-        """Return the course as it was recorded.
+        """Return the course as recorded.
 
         Raises:
             SegtrackError: Its text is none that is read today.
@@ -191,7 +191,7 @@ class Recording:
 
     @contextmanager
     def unpacked(self) -> Iterator[DriveSetup]:
-        """Put vehicle and course as they were recorded into a temporary folder, and yield their setup."""
+        """Write recorded vehicle and course files to a temporary folder, and yield their setup."""
         with tempfile.TemporaryDirectory(prefix="segtrack-") as folder:
             vehicle = self.vehicle_files.write(Path(folder, "vehicle"))
             course = Path(folder, "course.yaml")
@@ -200,7 +200,7 @@ class Recording:
 
 
 def _followed(file: BinaryIO, size: int, on_progress: Callable[[float], object]) -> Iterator[McapRecord]:
-    """Yield the records of a file, and tell how far it was read."""
+    """Yield the records of a file, and report the progress."""
     at = 0
     for record in read_records(file):
         if file.tell() != at:

@@ -1,4 +1,4 @@
-"""Replay of a recorded drive: simulated again and compared, filmed, or written as a table."""
+"""Replay of a recorded drive: simulated again and compared, filmed, or tabulated."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from segtrack.rendering import Film, PosedVehicle
 
 @dataclass(frozen=True)
 class Difference:
-    """First number in which two drives differ.
+    """First difference between two drives.
 
     Attributes:
-        time: Since the beginning [s].
-        name: Name of the number, with its unit.
+        time: Time since the beginning [s].
+        name: Name of the differing number, with its unit.
         recorded: Value in the file.
         simulated: Value simulated now.
     """
@@ -35,12 +35,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Comparison of a recorded drive with its inputs simulated again.
+    """Result of simulating a recorded drive's inputs again.
 
     Attributes:
-        states: Number of states that were compared.
-        difference: The first one; None if all are equal to the bit.
-        other_versions: Versions that have changed since: by name, that of the recording and today's.
+        states: Number of compared states.
+        difference: First difference; None if all states are equal bit for bit.
+        other_versions: Changed versions by name: the recording's, and the present one.
     """
 
     states: int
@@ -61,11 +61,11 @@ class CheckResult:
 def check_recording(
     recording: Recording, on_state: Callable[[float], object] = lambda time: None
 ) -> CheckResult:
-    """Simulate the inputs of a recording again, and compare all states to the bit.
+    """Simulate the inputs of a recording again, and compare all states bit for bit.
 
     Args:
         recording: Recorded drive.
-        on_state: Called with the time of each state that is compared [s].
+        on_state: Function called with the time of each compared state [s].
 
     Raises:
         SegtrackError: The setup cannot be built here.
@@ -91,7 +91,7 @@ def check_recording(
 
 
 def _simulated(recording: Recording) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    """Simulate a recording's inputs again; yields each tick with pose and readings."""
+    """Simulate a recording's inputs again; yields tick, pose and readings of each state."""
     inputs = list(recording.inputs)
     with recording.unpacked() as setup, DriveSession(setup) as session:
         for tick in recording.ticks.tolist():
@@ -111,8 +111,8 @@ def film_recording(
     Args:
         recording: Recorded drive.
         path: File to write, .mp4 or .gif.
-        on_frame: Called with the time of each frame [s].
-        **options: See `Film`.
+        on_frame: Function called with the time of each frame [s].
+        **options: Options of `Film`.
 
     Raises:
         SegtrackError: The film cannot be, or cannot be written.
@@ -126,7 +126,7 @@ def film_recording(
 
 
 def recording_columns(recording: Recording) -> tuple[tuple[str, ...], Iterator[Sequence[object]]]:
-    """Return a recorded drive as a table: names of its columns, and a row for each state.
+    """Return a recorded drive as a table: column names, and a row for each state.
 
     Time, the frames of all links and the travels of all belts, the commands that are held from then on, and
     the readings; shoes and wheels of link chains are in the recording alone.

@@ -1,4 +1,4 @@
-"""Simulated drive: commands in, poses and readings out, at ticks of 0.01 s."""
+"""Simulated drive: takes commands and returns poses and readings, in ticks of 0.01 s."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
 
 class DriveSession:
-    """Vehicle on a course. The same setup, commands and restarts at the same ticks give the same bits.
+    """Drive of a vehicle on a course; setup, commands and restarts by tick determine it bit for bit.
 
     Attributes:
         setup: Setup, with engine and track model filled in.
         course: Course, with the friction and soil of the setup.
         vehicle_files: Files of the vehicle, without its payload.
-        world: Simulated world.
-        robot: Vehicle in it.
-        tick: Number of simulated ticks; a restart does not turn it back.
-        command: Command applied last, and held.
-        reading_names: Name of each of `readings`, with its unit.
-        recorder: Writer of the drive to a file; None without one.
+        world: World of the simulation.
+        robot: Vehicle in the world.
+        tick: Number of ticks simulated; restarts do not reset it.
+        command: Last applied command, which holds.
+        reading_names: Names of the `readings`, with units.
+        recorder: Recorder of the drive; None if it is not recorded.
     """
 
     recorder: Recorder | None = None
 
     def __init__(self, setup: DriveSetup, *, gui: bool = False) -> None:
-        """Put the vehicle at the course's start, at rest on the ground.
+        """Place the vehicle at the course's start, at rest.
 
         Args:
             setup: Vehicle, course and simulation.
-            gui: Show PyBullet's window.
+            gui: True to show PyBullet's window.
 
         Raises:
             SegtrackError: No such vehicle, course, setting, soil, engine or track model; a file with
@@ -76,21 +76,21 @@ class DriveSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
+        """Close the session."""
         self.close()
 
     def close(self) -> None:
-        """End the recording and free what the engine holds; may be called again."""
+        """End the recording, and free the engine's resources; may be called again."""
         self.end_recording()
         self.world.close()
 
     @property
     def time(self) -> float:
-        """Simulated time since the session began, restarts included [s]."""
+        """Simulated time since the session began, with restarts [s]."""
         return self.tick * TICK
 
     def apply(self, command: Command) -> None:
-        """Command the vehicle from the next tick on; speeds are clipped to what its drives reach.
+        """Apply a command from the next tick on; speeds are clipped to the drives' largest.
 
         Raises:
             UnknownNameError: A flipper that the vehicle does not have; nothing is changed.
@@ -124,7 +124,7 @@ class DriveSession:
                 self.recorder.state()
 
     def restart(self) -> None:
-        """Put the vehicle back to the start, at rest, to the bit; it holds there until the next command."""
+        """Put the vehicle back to the start at rest, bit for bit; it holds until the next command."""
         self.world.restore(self._start)
         self._restarted = self.tick
         self._forget()
@@ -133,7 +133,7 @@ class DriveSession:
             self.recorder.restart()
 
     def record(self, path: Path) -> Recorder:
-        """Begin to record; what is commanded and simulated from now on is written to a new file.
+        """Begin to record commands and states to a new file.
 
         Raises:
             NotReadyError: The vehicle has left its start, where recordings begin, or is recorded already.
@@ -158,13 +158,13 @@ class DriveSession:
             recorder.close()
 
     def pose(self) -> VehiclePose:
-        """Return the present pose; `look_of(session.robot)` is the look that belongs to it."""
+        """Return the present pose, in the layout of `look_of(session.robot)`."""
         if self._pose is None:
             self._pose = read_pose(self.robot)
         return self._pose
 
     def readings(self) -> NDArray[np.float64]:
-        """Return the readings of drives and flippers (n,), see `reading_names`."""
+        """Return the present readings of drives and flippers (n,), see `reading_names`."""
         if self._readings is not None:
             return self._readings
         values = []
@@ -177,7 +177,7 @@ class DriveSession:
         return self._readings
 
     def _forget(self) -> None:
-        """Read pose and readings anew when they are asked for next: something has changed."""
+        """Drop the cached pose and readings, because the state has changed."""
         self._pose = self._readings = None
 
 
@@ -190,7 +190,7 @@ def with_payload(
     of both: of a payload that is spread as the body is.
 
     Args:
-        vehicle: One whose body is given as numbers, unless the payload is 0.
+        vehicle: Vehicle with its body given by numbers, unless the payload is 0.
         mass: Mass of the payload [kg].
         position: Centre of the payload in the body frame (3,) [m]; None for the middle of the body's top.
 

@@ -1,4 +1,4 @@
-"""Setup, vehicle files, versions and commands of a drive: everything that it depends on."""
+"""Setup, vehicle files, versions and commands of a drive: everything that determines it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PACKAGES = ("segtrack", "numpy", "scipy", "numba", "pybullet")
 
 @cache
 def versions() -> dict[str, str]:
-    """Return versions of what simulates, by name, with Python, the system and the processor."""
+    """Return versions of the simulating software by name, with Python, system and processor."""
     import llvmlite.binding
 
     found = {name: version_of(name) for name in PACKAGES}
@@ -36,7 +36,7 @@ def versions() -> dict[str, str]:
 
 
 def version_of(package: str) -> str:
-    """Return the version of a package; `none` if it is not installed."""
+    """Return a package's version; `none` if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -51,24 +51,24 @@ TIME_STEPS = (0.001, 0.002)
 
 @dataclass(frozen=True)
 class DriveSetup:
-    """Setup of a drive. Two drives of one setup and the same commands are equal to the bit.
+    """Setup of a drive; with equal commands, it determines the drive bit for bit.
 
     Attributes:
         vehicle: Name of a bundled vehicle, or path of a vehicle file.
         course: Name of a bundled course, or path of a course file.
-        setting: Setting of the course's obstacle, in its own unit; None for the course's own.
-        engine: `native` or `pybullet`; None for native where it runs the track model.
+        setting: Value of the course's setting, in its unit; None for the course's own.
+        engine: `native` or `pybullet`; None for native if it runs the track model.
         track_model: Track model; None for the engine's default.
         friction: Friction coefficient of the ground [-]; None for the course's.
-        soil: Name of the soil that the ground is of; None for the course's.
-        payload: Mass on the body besides its own [kg].
+        soil: Name of the ground's soil; None for the course's.
+        payload: Mass of the payload on the body [kg].
         payload_position: Centre of the payload in the body frame (3,) [m]; None for the middle of the
             top of the body's box.
-        time_step: 0.001 or 0.002 [s].
-        seed: Seed of what is random in the station, degraded links; nothing in the simulation is.
-        cameras: `real` shows the operator the vehicle's own cameras alone; None for any view. This and the
+        time_step: Time step, 0.001 or 0.002 [s].
+        seed: Seed of the station's random numbers (degraded links); nothing in the simulation is random.
+        cameras: `real` for the vehicle's own cameras only; None for any view. This and the
             next two are conditions of seeing: the simulation does not depend on them.
-        light: `dark` leaves the vehicle's own lamps alone; None for daylight.
+        light: `dark` for the vehicle's own lamps only; None for daylight.
         visibility: Distance at which smoke leaves 5 % of the contrast [m]; None without smoke.
     """
 
@@ -88,7 +88,7 @@ class DriveSetup:
     visibility: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the values as far as they do not depend on what is installed.
+        """Check the values that do not depend on installed software.
 
         Raises:
             InvalidValueError: A value of the wrong kind, or outside what it can be.
@@ -140,12 +140,12 @@ class DriveSetup:
         return asdict(self)
 
     def named(self) -> DriveSetup:
-        """Return the setup with its files by their names, without the folders that they are in."""
+        """Return the setup with files by name, without their folders."""
         return replace(self, vehicle=Path(self.vehicle).name, course=Path(self.course).name)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> DriveSetup:
-        """Return the setup that `as_json` wrote.
+        """Return the setup from the data of `as_json`.
 
         Raises:
             UnknownNameError: A key that no setup has, or no such engine.
@@ -169,7 +169,7 @@ class Command:
         left: Speed of the belts on the left side [m/s].
         right: Speed of the belts on the right side [m/s].
         flipper_speeds: Flipper speeds by name, raising positive [rad/s]; a flipper that is not named holds.
-        flatten: Move all flippers to 0 rad and hold them there, whatever `flipper_speeds` says.
+        flatten: True to move all flippers to 0 rad and hold them, whatever `flipper_speeds` says.
     """
 
     left: float = 0.0
@@ -194,7 +194,7 @@ class Command:
         object.__setattr__(self, "flipper_speeds", MappingProxyType(speeds))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel between processes: a read-only view of a mapping does not by itself."""
+        """Pickle with a plain dict, since a read-only mapping cannot be pickled."""
         return type(self), (self.left, self.right, dict(self.flipper_speeds), self.flatten)
 
 
@@ -206,11 +206,11 @@ def _check_name(what: str, name: object) -> None:
 
 @dataclass(frozen=True)
 class VehicleFiles:
-    """Vehicle file with the files that it names.
+    """Vehicle file, with the files named in it.
 
     Attributes:
-        main: The vehicle file's name in `contents`.
-        contents: Bytes of each file, by its path below a folder that all of them share.
+        main: Name of the vehicle file in `contents`.
+        contents: Content of each file, by its path below a common folder.
     """
 
     main: str
@@ -218,7 +218,7 @@ class VehicleFiles:
 
     @classmethod
     def read(cls, vehicle: str | Path) -> VehicleFiles:
-        """Read a vehicle's files.
+        """Read the files of a vehicle.
 
         Args:
             vehicle: Name of a bundled vehicle, or path of a vehicle file.
@@ -250,7 +250,7 @@ class VehicleFiles:
             raise InvalidValueError("vehicle file", f"one of {', '.join(self.contents)}", self.main)
 
     def write(self, folder: Path) -> Path:
-        """Write the files below a folder; returns the vehicle file's path."""
+        """Write the files below a folder, and return the vehicle file's path."""
         for name, content in self.contents.items():
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)

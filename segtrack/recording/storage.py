@@ -1,4 +1,4 @@
-"""Storage of recordings: how exact its numbers are, and its compression once the file is closed."""
+"""Storage of recordings: rounding of numbers, and compression of closed files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MAX_GROWTH = 50
 
 
 def rounding(look: VehicleLook, reading_names: Sequence[str]) -> Rounding:
-    """Return what rounds flat poses (..., n) and readings (..., m) to what is stored of them.
+    """Return a function that rounds flat poses (..., n) and readings (..., m) as they are stored.
 
     The body's frame and the angles of flippers are stored to the bit: a drive that differs in anything
     differs in them soon. All else is rounded to float32, which is 6e-8 of each number.
@@ -58,7 +58,7 @@ def _rounded(values: Numbers, exact: NDArray[np.bool_]) -> Numbers:
 
 
 def read_records(file: BinaryIO) -> Iterator[McapRecord]:
-    """Yield the records of a file, those in its chunks as well; checksums are checked.
+    """Yield the records of a file, including those in chunks; checksums are verified.
 
     Raises:
         McapError: It is no MCAP file, or damaged; a chunk that would grow to too much is damage, too.
@@ -93,7 +93,7 @@ def _frame_size(data: bytes) -> int:
 
 
 def compact(path: Path) -> None:
-    """Compress a recording that was closed, in chunks of messages; the file is replaced once that is done.
+    """Compress a closed recording in chunks of messages; the file is replaced at the end.
 
     Raises:
         RecordingFileError: It is none, or is not whole; it stays as it is.
@@ -110,7 +110,7 @@ def compact(path: Path) -> None:
 
 
 def is_uncompressed(path: Path) -> bool:
-    """Return True for a recording that was closed, and was not compressed since; its end alone is read.
+    """Return whether a recording was closed but not compressed since; reads only its end.
 
     Raises:
         OSError: It cannot be read.
@@ -124,7 +124,7 @@ def is_uncompressed(path: Path) -> bool:
 
 
 def compact_gently(path: Path) -> None:
-    """Compress a recording in time that nothing else wants, in a process of its own, unless it is damaged."""
+    """Compress a recording in a process of low priority, unless it is damaged."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The one that began it waits for it.
     os.nice(19)
     with suppress(SegtrackError):
@@ -132,7 +132,7 @@ def compact_gently(path: Path) -> None:
 
 
 def _copy(records: Iterator[McapRecord], out: BinaryIO) -> None:
-    """Copy all records, messages in compressed chunks."""
+    """Copy all records; messages go to compressed chunks."""
     writer = Writer(
         out,
         chunk_size=_CHUNK,

@@ -1,9 +1,9 @@
-"""Pictures and films of robots, drawn from their poses: one way for all engines, without a window or a GPU.
+"""Pictures and films of robots from their poses, in any engine, without a window or a GPU.
 
     with Film("climb.mp4", robot, world.terrains, view="side") as film:
         world.run(10.0, on_step=lambda: film.take(world.time))
 
-`look` says what a vehicle looks like and where it is, as data; `vehicle` reads both from a robot; `mesh`
+`look` has the look and the pose of a vehicle, as data; `vehicle` reads both from a robot; `mesh`
 gives terrain as triangles, `raster` draws them, `shading` colours them, `camera` looks at them and `film`
 writes them to a file.
 """

@@ -1,4 +1,4 @@
-"""A camera that follows a vehicle, and draws it and other bodies from their poses."""
+"""Camera that follows a vehicle and draws it, the terrain and other bodies from their poses."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from segtrack.terrain import Terrain
 
 @dataclass
 class PosedVehicle:
-    """A vehicle that is wherever its pose says, without a world: one of a recording.
+    """Vehicle at a given pose, without a world: for recordings.
 
     Attributes:
-        look: Look of the vehicle.
-        pose: Pose of the vehicle; to be set before each picture.
+        look: Meshes of the vehicle.
+        pose: Pose of the vehicle; set it before each picture.
     """
 
     look: VehicleLook
@@ -48,28 +48,28 @@ class PosedVehicle:
 
 
 class LiveRobot:
-    """A robot where it is now.
+    """Robot in a world, with its present pose.
 
     Attributes:
-        look: Look of the vehicle.
+        look: Meshes of the vehicle.
     """
 
     def __init__(self, robot: Robot) -> None:
-        """Take a robot, in any engine."""
+        """Read the meshes of a robot, in any engine."""
         self._robot, self.look = robot, look_of(robot)
 
     @property
     def pose(self) -> VehiclePose:
-        """Return its pose."""
+        """Present pose of the robot."""
         return read_pose(self._robot)
 
 
 class FreeBody(NamedTuple):
-    """A rigid body of somebody's own; see `free_body`.
+    """Rigid body of a user's own, with its present place; see `free_body`.
 
     Attributes:
-        mesh: Its triangles and their colours.
-        points: Returns the mesh's points where they are now, in the world (n, 3) [m].
+        mesh: Triangles and colours, in the body's own frame.
+        points: Function that returns the mesh's present points in the world (n, 3) [m].
     """
 
     mesh: ColouredMesh
@@ -107,11 +107,11 @@ _NEAR, _FAR = 0.05, 1e3
 
 
 def free_body(mesh: ColouredMesh, pose: Callable[[], tuple[Sequence[float], Sequence[float]]]) -> FreeBody:
-    """Return a rigid body of somebody's own, to be shown beside a robot.
+    """Return a rigid body of the user's own, to be shown beside a robot.
 
     Args:
         mesh: Mesh of the body, in its own frame.
-        pose: Returns its position (3,) [m] and its orientation, quaternion (x, y, z, w), in the world.
+        pose: Function that returns position (3,) [m] and orientation (x, y, z, w) in the world.
     """
 
     def points() -> NDArray[np.float64]:
@@ -123,15 +123,15 @@ def free_body(mesh: ColouredMesh, pose: Callable[[], tuple[Sequence[float], Sequ
 
 @dataclass(frozen=True, eq=False)
 class _Canvas:
-    """Room for pictures.
+    """Buffers for pictures of one size and sampling.
 
     Attributes:
-        samples: Pixels of the buffer along each side of a pixel.
-        buffer: Samples of the picture.
+        samples: Buffer pixels along each side of a picture's pixel.
+        buffer: Rendered samples of a picture.
         work: Work arrays.
-        sky: Colours of each row of the buffer where there is nothing (height, 3).
-        shadows: Map of what casts shadows, as the sun sees it.
-        with_ground: True if the ground casts shadows, too.
+        sky: Background colours of each row of the buffer (height, 3).
+        shadows: Depth map from the sun.
+        with_ground: True if the ground casts shadows too.
     """
 
     samples: int
@@ -143,18 +143,18 @@ class _Canvas:
 
 
 class Camera:
-    """A camera that follows a vehicle: a robot, or one whose poses are given.
+    """Camera that follows a robot, or a vehicle whose poses are given.
 
     The view `side` looks along +y of the world with parallel rays, at the ground cut off beside the
     robot's right side; `top` looks down with parallel rays, x to the right; `oblique` looks from the
     right, behind and above, in perspective; `chase` likewise from straight behind, and turns with the robot.
 
     Attributes:
-        subject: Vehicle that it follows.
-        view: Name of its view.
-        size: Width and height of its pictures [pixels].
-        scale: Pixels a metre; in perspective, at the robot's distance.
-        square: Side of the squares on the ground [m].
+        subject: Vehicle that the camera follows.
+        view: Name of the view.
+        size: Width and height of the pictures [pixels].
+        scale: Pixels per metre; in perspective, at the robot's distance.
+        square: Edge length of the squares drawn on the ground [m].
     """
 
     def __init__(
@@ -169,10 +169,10 @@ class Camera:
         """Point a camera at a robot.
 
         Args:
-            robot: The robot, in any engine; or a vehicle that is wherever its pose says.
-            terrains: Ground to show, `World.terrains`.
+            robot: Robot in any engine, or a vehicle at a given pose.
+            terrains: Ground to show, such as `World.terrains`.
             view: `side`, `top`, `oblique` or `chase`.
-            size: Width and height of pictures, even [pixels].
+            size: Width and height of pictures, even numbers [pixels].
             bodies: Other bodies to show; see `free_body`.
 
         Raises:
@@ -206,11 +206,11 @@ class Camera:
         self._canvas = self._prepare(2, ShadowMap(_SHADOW, len(self._triangles)))
 
     def take(self, *, fine: bool = False) -> NDArray[np.uint8]:
-        """Take a picture: red, green and blue (height, width, 3).
+        """Take a picture and return red, green and blue (height, width, 3).
 
         Args:
-            fine: True for 16 samples a pixel in place of 4, and shadows of the
-                ground and, but from the side, on bodies: for a still, since it takes ten times as long.
+            fine: True for a still: 16 samples per pixel in place of 4, and shadows of the
+                ground and, except in side view, on bodies; ten times slower.
         """
         if not fine:
             return self._draw(self._canvas)
@@ -224,7 +224,7 @@ class Camera:
         return means
 
     def _prepare(self, samples: int, shadows: ShadowMap, *, with_ground: bool = False) -> _Canvas:
-        """Return room for pictures with so many samples along each side of a pixel."""
+        """Allocate buffers for pictures with `samples` along each side of a pixel."""
         width, height = samples * self.size[0], samples * self.size[1]
         down = np.linspace(0.0, 1.0, height)[:, None]
         sky = (1 - down) * np.array(COLOURS["sky"]) + down * np.array(COLOURS["horizon"])
@@ -234,7 +234,7 @@ class Camera:
         )
 
     def _draw(self, canvas: _Canvas) -> NDArray[np.uint8]:
-        """Draw the scene as it is now on a canvas."""
+        """Draw the present scene on a canvas."""
         pose = self.subject.pose
         seen = [self.subject.look.points(pose), *(body.points() for body in self._bodies)]
         points = np.concatenate(seen)
@@ -263,7 +263,7 @@ class Camera:
         return picture
 
     def save(self, path: str | Path) -> Path:
-        """Take a fine picture and write it to a file, .png or another kind of Pillow's; returns its path.
+        """Take a fine picture, write it to a .png or another format of Pillow's, and return its path.
 
         A .png has a palette of 256 colours, which halves it.
 
@@ -278,11 +278,12 @@ class Camera:
         return Path(path)
 
     def _target(self, body: Frame) -> NDArray[np.float64]:
-        """Middle of what the robot fills, in the world (3,) [m]; a mast is not cut."""
+        """Middle of the robot's bounds in the world (3,) [m], so that a mast stays in the picture."""
         target: NDArray[np.float64] = body.points(self._middle)
         return target
 
     def _projection(self, body: Frame, samples: int) -> Projection:
+        """Projection of the view for a pose of the body and a sampling of the buffer."""
         target, forward = self._target(body), np.array(_DIRECTIONS[self.view])
         if self.view == "chase":
             heading = math.atan2(body.rotation[1, 0], body.rotation[0, 0])

@@ -1,4 +1,4 @@
-"""A running simulation as a film, frame by frame into ffmpeg."""
+"""Films of a running simulation, frame by frame into ffmpeg."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _CODECS: dict[str, dict[str, Any]] = {
 
 
 def film_writer(path: Path, size: tuple[int, int], frame_rate: float) -> Generator[None, bytes, None]:
-    """Open a film's file, to which frames are sent as bytes of red, green and blue; `close()` finishes it.
+    """Open a film file; send it frames as bytes of red, green and blue, and `close()` it at the end.
 
     Args:
         path: File to write, .mp4 or .gif.
-        size: Width and height, even [pixels].
-        frame_rate: Frames a second.
+        size: Width and height, even numbers [pixels].
+        frame_rate: Frames per second.
 
     Raises:
         OSError: The file cannot be written.
@@ -60,7 +60,7 @@ def film_writer(path: Path, size: tuple[int, int], frame_rate: float) -> Generat
 
 
 class Film:
-    """A film of a robot as a `Camera` sees it, with the time and the body's attitude written on it.
+    """Film of a robot from a `Camera`, with the time and the body's attitude written on it.
 
     It is written straight to its file. Whatever ends the program, the file plays up to there: once this
     process is gone, ffmpeg sees the end of its input and finishes it.
@@ -77,15 +77,15 @@ class Film:
         size: tuple[int, int] = SIZE,
         bodies: Iterable[FreeBody] = (),
     ) -> None:
-        """Begin a film; the file appears with its first frame, and takes the place of an older one.
+        """Begin a film; the file appears with its first frame and replaces an older one.
 
         Args:
             path: File to write, .mp4 or .gif.
-            robot: The robot, in any engine; or a vehicle that is wherever its pose says.
-            terrains: Ground to show, `World.terrains`.
+            robot: Robot in any engine, or a vehicle at a given pose.
+            terrains: Ground to show, such as `World.terrains`.
             view: `side`, `top`, `oblique` or `chase`; see `Camera`.
-            frame_rate: Frames a second of simulated time, which is the film's, too.
-            size: Width and height, even [pixels].
+            frame_rate: Frames per second of simulated time, which is also the film's.
+            size: Width and height, even numbers [pixels].
             bodies: Other bodies to show; see `free_body`.
 
         Raises:
@@ -113,11 +113,11 @@ class Film:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the file, which plays up to the error or Ctrl-C that ended the block."""
+        """Close the file; after an error or Ctrl-C it contains the frames so far."""
         self.close()
 
     def take(self, time: float) -> None:
-        """Take the frames that are due at a time [s]; where several are, they show the same.
+        """Take the frames due by a time [s]; if several are due, they show the same picture.
 
         Raises:
             FileAccessError: The file cannot be written.
@@ -137,13 +137,13 @@ class Film:
             raise FileAccessError("write to", self.path, str(error).partition("\n")[0]) from None
 
     def close(self) -> None:
-        """Finish the file; may be called again."""
+        """Finish the file; may be called more than once."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
 
     def _label(self, picture: NDArray[np.uint8], time: float) -> NDArray[np.uint8]:
-        """Write what is seen on a picture."""
+        """Write the time and the attitude on a picture."""
         image = Image.fromarray(picture)
         subject, margin = self._camera.subject, self._text_size // 2
         _, pitch, yaw = attitude_of(subject.pose.body.rotation)
@@ -158,14 +158,14 @@ class Film:
 
 
 def join_films(path: Path, left: Path, right: Path) -> Path:
-    """Write two films of one frame rate and size beside each other, and return the path.
+    """Write two films of equal frame rate and size side by side, and return the path.
 
     The shorter one stands still at its end.
 
     Args:
         path: File to write, .mp4 or .gif.
-        left: Film to the left.
-        right: Film to the right.
+        left: Film for the left half.
+        right: Film for the right half.
 
     Raises:
         FileAccessError: The file cannot be written.

@@ -1,4 +1,4 @@
-"""Look of a vehicle and its poses as data: meshes in their own frames, and poses of links.
+"""Look of a vehicle as data: meshes in the frames of its parts, and the poses of these parts.
 
 Frames. Links have their frames in the world. A track frame is mounted on its link; x forward, z up, y along
 the axles. A belt coordinate runs along the belt's path, and grows with the travel.
@@ -25,17 +25,17 @@ _POSE = 7
 
 @dataclass(frozen=True)
 class OnLink:
-    """Fixed to the link of an index."""
+    """Placement of a mesh: fixed to one link, given by its index."""
 
     link: int
 
 
 @dataclass(frozen=True, eq=False)
 class OnBelt:
-    """Riding on a belt: once at each of n places, its x axis along the belt, its z axis outwards.
+    """Placement of a mesh: copies at n places on a moving belt, x along the belt, z outwards.
 
     Attributes:
-        track: Its index.
+        track: Index of the track.
         coordinates: Belt coordinates of the places at travel 0 (n,) [m].
     """
 
@@ -45,12 +45,12 @@ class OnBelt:
 
 @dataclass(frozen=True)
 class OnWheel:
-    """Turning about the y axis of a track, by its travel over a radius.
+    """Placement of a mesh: turning about the y axis of a track, by belt travel over a radius.
 
     Attributes:
-        track: Its index.
+        track: Index of the track.
         center: Centre in the track frame (3,) [m].
-        radius: Belt travel per angle [m/rad].
+        radius: Belt travel per angle of rotation [m/rad].
     """
 
     track: int
@@ -60,7 +60,7 @@ class OnWheel:
 
 @dataclass(frozen=True, eq=False)
 class OnBodies:
-    """Once on each of n bodies.
+    """Placement of a mesh: one copy on each of n bodies that are no links, such as chain shoes.
 
     Attributes:
         indices: Indices of the bodies (n,).
@@ -74,11 +74,11 @@ Place: TypeAlias = OnLink | OnBelt | OnWheel | OnBodies
 
 @dataclass(frozen=True, eq=False)
 class VisiblePart:
-    """Something to see.
+    """Mesh of a vehicle, and its placement on a link, belt, wheel or bodies.
 
     Attributes:
-        mesh: One copy of it, in its own frame.
-        place: Link or belt that it is on, and its places there.
+        mesh: Mesh of one copy, in its own frame.
+        place: Placement of the copies.
     """
 
     mesh: ColouredMesh
@@ -86,7 +86,7 @@ class VisiblePart:
 
     @property
     def count(self) -> int:
-        """Number of copies."""
+        """Number of copies of the mesh."""
         match self.place:
             case OnBelt(_, coordinates):
                 return len(coordinates)
@@ -97,13 +97,13 @@ class VisiblePart:
 
 @dataclass(frozen=True)
 class TrackLook:
-    """A track that parts ride on.
+    """Track that meshes are placed on.
 
     Attributes:
-        name: Full name in the vehicle.
-        link: Index of the link that it is mounted on.
-        mount: Track frame in the link's.
-        path: Path of its belt, in the track frame.
+        name: Full name of the track in the vehicle.
+        link: Index of the link that carries the track.
+        mount: Track frame in that link's frame.
+        path: Belt path, in the track frame.
     """
 
     name: str
@@ -114,13 +114,13 @@ class TrackLook:
 
 @dataclass(frozen=True, eq=False)
 class VehiclePose:
-    """Poses of all parts of a vehicle at an instant.
+    """Poses of all parts of a vehicle at one instant.
 
     Attributes:
         links: Frames of its links in the world: origin [m], quaternion (x, y, z, w), (n, 7). The first is
             the body frame.
-        travels: Travels of its belts (t,) [m].
-        bodies: Bodies that are no links, shoes and wheels of link chains, likewise (b, 7).
+        travels: Belt travels (t,) [m].
+        bodies: Frames of the bodies that are no links (shoes and wheels of link chains), as for links (b, 7).
     """
 
     links: NDArray[np.float64]
@@ -129,17 +129,17 @@ class VehiclePose:
 
     @property
     def body(self) -> Frame:
-        """The body frame in the world."""
+        """Body frame in the world."""
         return Frame(Rotation.from_quat(self.links[0, 3:]).as_matrix(), self.links[0, :3])
 
     @property
     def frames(self) -> list[Frame]:
-        """The frames of its links in the world."""
+        """Frames of the links in the world."""
         rotations = Rotation.from_quat(self.links[:, 3:]).as_matrix()
         return [Frame(*frame) for frame in zip(rotations, self.links[:, :3], strict=True)]
 
     def flat(self) -> NDArray[np.float64]:
-        """All its numbers in a row (7 n + t + 7 b,), which `VehicleLook.pose` turns back."""
+        """All numbers in one row (7 n + t + 7 b,); `VehicleLook.pose` is the inverse."""
         return np.concatenate([self.links.ravel(), self.travels, self.bodies.ravel()])
 
 
@@ -150,7 +150,7 @@ class VehicleLook:
     Attributes:
         name: Name of the vehicle.
         links: Names of its links; the first is the body frame.
-        tracks: Its tracks.
+        tracks: Tracks that meshes are placed on.
         bodies: Number of bodies that are no links: shoes and wheels of link chains.
         parts: Visible parts.
     """
@@ -163,12 +163,12 @@ class VehicleLook:
 
     @property
     def size(self) -> int:
-        """Return the length of a flat pose."""
+        """Length of a flat pose, see `VehiclePose.flat`."""
         return _POSE * (len(self.links) + self.bodies) + len(self.tracks)
 
     @property
     def pose_names(self) -> tuple[str, ...]:
-        """Return the name and unit of each number of a flat pose."""
+        """Names and units of the numbers in a flat pose."""
         parts = ("x [m]", "y [m]", "z [m]", "qx", "qy", "qz", "qw")
         links = [f"{link} {part}" for link in self.links for part in parts]
         travels = [f"{track.name} travel [m]" for track in self.tracks]
@@ -177,11 +177,11 @@ class VehicleLook:
 
     @property
     def mesh(self) -> ColouredMesh:
-        """All parts as one mesh, each as often as it is there; `points` says where its corners are."""
+        """All parts as one mesh, with each copy; `points` returns its corners for a pose."""
         return join(part.mesh.times(part.count) for part in self.parts)
 
     def pose(self, flat: NDArray[np.float64]) -> VehiclePose:
-        """The pose of which `VehiclePose.flat` gave the numbers (`size`,)."""
+        """Pose from a flat row of numbers (`size`,), the inverse of `VehiclePose.flat`."""
         links, travels = _POSE * len(self.links), len(self.tracks)
         return VehiclePose(
             flat[:links].reshape(-1, _POSE),
@@ -190,7 +190,7 @@ class VehicleLook:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The look as JSON can hold it; see docs/topics/rendering.md."""
+        """JSON-compatible form of the look; see docs/topics/rendering.md."""
         return {
             "name": self.name,
             "links": list(self.links),
@@ -203,7 +203,7 @@ class VehicleLook:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> VehicleLook:
-        """The look that `as_json` wrote."""
+        """Look from the data that `as_json` returned."""
         parts = [(_mesh_from_json(part["mesh"]), _place_from_json(part["place"])) for part in data["parts"]]
         return cls(
             data["name"],
@@ -214,7 +214,7 @@ class VehicleLook:
         )
 
     def points(self, pose: VehiclePose) -> NDArray[np.float64]:
-        """Corners of `mesh` in the world (n, 3) [m]."""
+        """Corners of `mesh` in the world at a pose (n, 3) [m]."""
         frames = pose.frames
         return np.concatenate([part_points(self, part, pose, frames) for part in self.parts])
 
@@ -222,7 +222,7 @@ class VehicleLook:
 def part_points(
     look: VehicleLook, part: VisiblePart, pose: VehiclePose, frames: list[Frame] | None = None
 ) -> NDArray[np.float64]:
-    """Corners of a part in the world, of each of its copies in turn (k, 3) [m]; `frames` are the pose's."""
+    """Corners of all copies of one part in the world (k, 3) [m]; `frames` are the pose's, if at hand."""
     points, frames = part.mesh.points, pose.frames if frames is None else frames
     match part.place:
         case OnLink(link):
@@ -240,7 +240,7 @@ def part_points(
 
 
 def _places(path: BeltPath, at: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Rotations (n, 3, 3) and origins (n, 3) [m] of footprints at belt coordinates (n,) [m]."""
+    """Rotations (n, 3, 3) and origins (n, 3) [m] of frames on a belt, at coordinates (n,) [m]."""
     headings = path.heading(at)
     cos, sin, zero, one = np.cos(headings), np.sin(headings), np.zeros(len(at)), np.ones(len(at))
     rows = [[cos, zero, sin], [zero, one, zero], [-sin, zero, cos]]
@@ -272,6 +272,7 @@ def _place_as_json(place: Place) -> dict[str, Any]:
 
 
 def _place_from_json(data: Mapping[str, Any]) -> Place:
+    """Placement from its JSON form."""
     values = {name: value for name, value in data.items() if name != "on"}
     match data["on"]:
         case "belt":

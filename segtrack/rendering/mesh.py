@@ -1,4 +1,4 @@
-"""Triangle meshes of solids and of terrain, and the colours of their materials."""
+"""Coloured triangle meshes of solids and of terrain."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ _SIDES, _SECTORS = 24, 6
 
 
 class ColouredMesh(NamedTuple):
-    """A surface.
+    """Triangle mesh with one colour per triangle.
 
     Attributes:
         points: Corners (n, 3) [m].
-        triangles: Their indices, counterclockwise from outside (m, 3).
-        colours: Colours of the triangles (m, 3), 0 to 255.
+        triangles: Corner indices, counterclockwise from outside (m, 3).
+        colours: Colours of the triangles, 0 to 255 (m, 3).
     """
 
     points: NDArray[np.float64]
@@ -73,11 +73,11 @@ class ColouredMesh(NamedTuple):
     colours: NDArray[np.float32]
 
     def moved(self, rotation: NDArray[np.float64], origin: ArrayLike) -> ColouredMesh:
-        """Return the mesh from outside a frame, in which it is given."""
+        """Mesh in an outer frame, in which its own frame has a `rotation` (3, 3) and an `origin` (3,) [m]."""
         return self._replace(points=self.points @ rotation.T + np.asarray(origin))
 
     def times(self, count: int) -> ColouredMesh:
-        """Return `count` of the mesh in one place; `repeat_points` tells where they are."""
+        """Mesh of `count` copies in one place; `repeat_points` places them."""
         starts = len(self.points) * np.arange(count, dtype=np.int32)
         triangles = self.triangles[None] + starts[:, None, None]
         return ColouredMesh(
@@ -93,14 +93,14 @@ class ColouredMesh(NamedTuple):
 
 
 def coloured(points: ArrayLike, triangles: ArrayLike, colour: Colour) -> ColouredMesh:
-    """Return a mesh of one colour."""
+    """Return a mesh of one colour from points (n, 3) [m] and triangles (m, 3)."""
     indices = np.asarray(triangles, dtype=np.int32).reshape(-1, 3)
     colours = np.broadcast_to(np.array(colour, dtype=np.float32), (len(indices), 3)).copy()
     return ColouredMesh(np.asarray(points, dtype=float).reshape(-1, 3), indices, colours)
 
 
 def join(meshes: Iterable[ColouredMesh]) -> ColouredMesh:
-    """Return several meshes as one."""
+    """Join several meshes to one."""
     parts = [coloured([], [], (0, 0, 0)), *meshes]
     starts = np.cumsum([0, *(len(part.points) for part in parts)])
     return ColouredMesh(
@@ -113,12 +113,12 @@ def join(meshes: Iterable[ColouredMesh]) -> ColouredMesh:
 def repeat_points(
     points: NDArray[np.float64], rotations: NDArray[np.float64], origins: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return points (v, 3) at each of n poses (n v, 3) [m]: rotations (n, 3, 3), origins (n, 3) [m]."""
+    """Place points (v, 3) at n poses, rotations (n, 3, 3) and origins (n, 3) [m]; returns (n v, 3) [m]."""
     return (points @ rotations.transpose(0, 2, 1) + origins[:, None]).reshape(-1, 3)
 
 
 def convex(points: ArrayLike, colour: Colour) -> ColouredMesh:
-    """Return the convex hull of points (n, 3) [m]."""
+    """Return the mesh of the convex hull of points (n, 3) [m]."""
     corners = np.asarray(points, dtype=float)
     hull = ConvexHull(corners)
     triangles = hull.simplices
@@ -128,19 +128,19 @@ def convex(points: ArrayLike, colour: Colour) -> ColouredMesh:
 
 
 def box(half_extents: ArrayLike, colour: Colour) -> ColouredMesh:
-    """Return a box about its frame's origin; half of each edge (3,) [m]."""
+    """Return a box about the frame's origin; `half_extents` (3,) are half of each edge [m]."""
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     return convex(signs * np.asarray(half_extents), colour)
 
 
 def prism(outline: ArrayLike, y_min: float, y_max: float, colour: Colour) -> ColouredMesh:
-    """Return a convex outline (n, 2) in (x, z), drawn out along y [m]."""
+    """Return a convex outline (n, 2) in (x, z), extruded along y [m]."""
     plane = np.asarray(outline, dtype=float)
     return convex(np.concatenate([np.insert(plane, 1, y, axis=1) for y in (y_min, y_max)]), colour)
 
 
 def wheel(radius: float, length: float, colour: Colour, mark: Colour | None = None) -> ColouredMesh:
-    """Return a round about its frame's y axis [m], in sectors of two colours to see it turn."""
+    """Return a cylinder about the frame's y axis [m], in sectors of two colours that show its rotation."""
     turn = np.linspace(0, 2 * math.pi, _SIDES, endpoint=False)
     rim = radius * np.stack([np.sin(turn), np.cos(turn)], axis=1)
     ends = [np.insert(np.concatenate([rim, [[0, 0]]]), 1, y, axis=1) for y in (-length / 2, length / 2)]
@@ -159,7 +159,7 @@ def wheel(radius: float, length: float, colour: Colour, mark: Colour | None = No
 
 
 def ball(radius: float, colour: Colour) -> ColouredMesh:
-    """Return a ball about its frame's origin."""
+    """Return a sphere about the frame's origin, of a radius [m]."""
     rings = np.linspace(0, math.pi, 9)
     turn = np.linspace(0, 2 * math.pi, 16, endpoint=False)
     points = [
@@ -171,7 +171,7 @@ def ball(radius: float, colour: Colour) -> ColouredMesh:
 def ring(
     outer: NDArray[np.float64], inner: NDArray[np.float64], width: float, colour: Colour
 ) -> ColouredMesh:
-    """Return a closed band between two outlines (n, 2) in (x, z), station by station, drawn out along y."""
+    """Return a closed band between two outlines of equal length (n, 2) in (x, z), extruded along y [m]."""
     n = len(outer)
     points = np.concatenate(
         [np.insert(line, 1, side * width / 2, axis=1) for side in (-1, 1) for line in (outer, inner)]
@@ -185,7 +185,7 @@ def ring(
 
 
 def of_solid(solid: Box | Cylinder | Hull, colour: Colour, mark: Colour | None = None) -> ColouredMesh:
-    """Return a solid of a track; a cylinder in sectors of two colours if there is a mark."""
+    """Return the mesh of a solid; with `mark`, a cylinder is drawn in sectors of two colours."""
     match solid:
         case Box(size):
             return box(np.array(size) / 2, colour)
@@ -196,7 +196,7 @@ def of_solid(solid: Box | Cylinder | Hull, colour: Colour, mark: Colour | None =
 
 
 def from_file(file: str, scale: Sequence[float], colour: Colour) -> ColouredMesh:
-    """Return the surface in a mesh's file, scaled along its axes."""
+    """Return the surface of a mesh file, scaled along its axes."""
     vertices, triangles = mesh_triangles(file)
     return coloured(vertices * np.asarray(scale), triangles, colour)
 
@@ -210,7 +210,7 @@ _DEEP = 100.0
 
 
 def ground_mesh(terrains: Iterable[Terrain]) -> ColouredMesh:
-    """Return all surfaces of terrains in the world, closed ones from outside; their floors reach far down."""
+    """Return all terrain surfaces in the world as one mesh; floors reach far down."""
     meshes = []
     for terrain in terrains:
         soft = terrain.soil is not None or getattr(terrain, "soils", None) is not None
@@ -226,7 +226,7 @@ def ground_mesh(terrains: Iterable[Terrain]) -> ColouredMesh:
 
 
 def _paint_obstacle(mesh: ColouredMesh) -> None:
-    """Colour what rises above the floor's level, slopes that fall below it and what is level below them.
+    """Recolour the faces above the floor's level, slopes below it, and level faces below it.
 
     The first centimetres have a mixed colour, by their height, so that smooth ground has no seams.
     """
@@ -242,6 +242,7 @@ def _paint_obstacle(mesh: ColouredMesh) -> None:
 
 
 def _mesh(solid: Solid, colour: Colour) -> ColouredMesh:
+    """Mesh of one solid of a terrain."""
     match solid:
         case Box(_, center, quaternion) | Cylinder(_, _, center, quaternion):
             return of_solid(solid, colour).moved(Rotation.from_quat(quaternion).as_matrix(), center)
@@ -262,7 +263,7 @@ def _mesh(solid: Solid, colour: Colour) -> ColouredMesh:
 
 
 def _grid(grid: HeightGrid, colour: Colour) -> ColouredMesh:
-    """A heightfield, closed below so that it can be cut."""
+    """Mesh of a height grid, closed below so that it can be cut by the near plane."""
     nx, ny = grid.heights.shape
     x = grid.center_in_world[0] + grid.spacing * (np.arange(nx) - (nx - 1) / 2)
     y = grid.center_in_world[1] + grid.spacing * (np.arange(ny) - (ny - 1) / 2)

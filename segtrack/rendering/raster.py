@@ -1,4 +1,4 @@
-"""Triangles into pixels with a depth buffer: kernels.
+"""Rasterisation kernels: triangles into pixels, with a depth buffer.
 
 Coordinates of the camera are right, up and forward. What is stored of a pixel is the nearness of its
 face, which is linear on the screen: -forward [m] for parallel rays, 1 / forward [1/m] in perspective.
@@ -21,14 +21,14 @@ _AMBIENT, _SKY, _SUN = 0.44, 0.2, 0.46
 
 
 class Projection(NamedTuple):
-    """Projection of a camera.
+    """Projection of a camera: parallel or perspective.
 
     Attributes:
-        eye: Its position in the world (3,) [m].
-        axes: Right, up and forward in the world, as rows (3, 3).
-        scale: Parallel rays: pixels a metre; perspective: focal length [pixels].
-        perspective: True if rays meet in the eye.
-        sun: Direction to the sun in the world, of length 1 (3,).
+        eye: Camera position in the world (3,) [m].
+        axes: Right, up and forward direction in the world, as rows (3, 3).
+        scale: Pixels per metre for parallel rays; focal length [pixels] in perspective.
+        perspective: True for rays that meet in the eye, False for parallel rays.
+        sun: Unit vector to the sun in the world (3,).
     """
 
     eye: NDArray[np.float64]
@@ -39,16 +39,16 @@ class Projection(NamedTuple):
 
 
 class Buffer(NamedTuple):
-    """Buffers of what each pixel shows.
+    """Buffers of a picture: the triangle in each pixel, and the triangles' light.
 
     Attributes:
-        nearness: See the module (height, width).
-        faces: Index of the triangle, its complement if it is seen from behind, `EMPTY` if there is
-            none (height, width).
-        lights: Brightness of each triangle in the shadow, and what the sun adds to it (m, 2).
+        nearness: Depth measure of each pixel, see the module (height, width).
+        faces: Index of the triangle, its complement if seen from behind, `EMPTY` for none
+            (height, width).
+        lights: Brightness of each triangle in shadow, and the sun's addition to it (m, 2).
         normals: Unit normal of each triangle in the world (m, 3).
         slopes: Tangent of the angle at which each triangle falls away from the eye, at most 100 (m,).
-        lines: True where there is a line at an edge (height, width).
+        lines: True where an edge line is drawn (height, width).
     """
 
     nearness: NDArray[np.float32]
@@ -60,11 +60,11 @@ class Buffer(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Work arrays.
+    """Work arrays of the rasteriser.
 
     Attributes:
-        points: Points in the camera's coordinates (n, 3) [m].
-        clipped: A triangle of which a corner is cut off (4, 3).
+        points: Points in camera coordinates (n, 3) [m].
+        clipped: Triangle with a corner cut off by the near plane (4, 3).
     """
 
     points: NDArray[np.float64]
@@ -72,7 +72,7 @@ class Work(NamedTuple):
 
 
 def allocate_buffer(width: int, height: int, triangles: int) -> Buffer:
-    """Return a buffer of a size [pixels] for so many triangles."""
+    """Allocate a buffer of a size [pixels] for `triangles` triangles."""
     return Buffer(
         np.empty((height, width), np.float32),
         np.empty((height, width), np.int32),
@@ -84,13 +84,13 @@ def allocate_buffer(width: int, height: int, triangles: int) -> Buffer:
 
 
 def allocate_work(points: int) -> Work:
-    """Return work arrays for so many points."""
+    """Allocate work arrays for `points` points."""
     return Work(np.empty((points, 3)), np.empty((4, 3)))
 
 
 @entry
 def clear(buffer: Buffer) -> None:
-    """Show nothing."""
+    """Clear the buffer."""
     buffer.nearness[:] = -np.inf
     buffer.faces[:] = EMPTY
 
@@ -106,17 +106,17 @@ def draw_triangles(
     buffer: Buffer,
     work: Work,
 ) -> None:
-    """Draw triangles over what is farther away.
+    """Draw triangles where they are nearer than the buffer's content.
 
     Args:
         points: Points in the world (n, 3) [m].
         triangles: Indices of the corners, counterclockwise from outside (m, 3).
         first: Index of the first triangle in `buffer.faces`.
         near: Distance below which surfaces are cut off [m]; positive in perspective.
-        backs: True if triangles are seen from behind, too.
-        projection: The camera's.
-        buffer: Pixels, and how faces lie in the light.
-        work: Room for `points` and for a clipped triangle.
+        backs: True if triangles are also drawn when seen from behind.
+        projection: Projection of the camera.
+        buffer: Buffers to draw into.
+        work: Work arrays for at least `points`.
     """
     height, width = buffer.faces.shape
     axes, eye, seen, clipped = projection.axes, projection.eye, work.points, work.clipped

@@ -1,4 +1,4 @@
-"""Colours of pixels by sun, shadow, lines at edges and squares on the ground: kernels, and the sun."""
+"""Shading kernels: colours of pixels by sun, shadow, edge lines and squares on the ground."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _CUT = 0.86
 
 
 class Look(NamedTuple):
-    """Colours and what decides them; red, green and blue are 0 to 255.
+    """Colours and parameters of the shading; red, green and blue are 0 to 255.
 
     Attributes:
-        colours: Colours of each face in full light (m, 3).
-        squares: World axis (0, 1, 2) that squares on each face are perpendicular to, -1 for no squares,
-            which only bodies have (m,).
-        square: Their side [m].
-        sky: Colours of each row of pixels of the buffer where there is nothing (height, 3).
-        cut_depth: Depth at which the ground is cut off, forward [m]: its faces are seen from behind there.
-        gap: Distance between two faces from which a line is drawn between them [m].
-        reach: Half the width of lines at edges [pixels of the buffer].
-        distance: Distance of the robot, up to which lines on the ground keep their strength, forward [m].
+        colours: Colour of each face in full light (m, 3).
+        squares: World axis (0, 1, 2) normal to the squares drawn on each face, -1 for none,
+            as on bodies (m,).
+        square: Edge length of the squares [m].
+        sky: Background colour of each row of the buffer (height, 3).
+        cut_depth: Forward distance of the plane that cuts the ground [m]; its back faces show.
+        gap: Distance between two adjacent faces above which an edge line is drawn [m].
+        reach: Half the width of edge lines [pixels of the buffer].
+        distance: Forward distance of the robot, up to which ground lines keep their strength [m].
     """
 
     colours: NDArray[np.float32]
@@ -53,14 +53,14 @@ class Look(NamedTuple):
 
 
 class Shadow(NamedTuple):
-    """View of the sun: pixels that it does not see are in shadow.
+    """Depth map from the sun: pixels that the sun does not see are in shadow.
 
     Attributes:
         projection: Projection along the sun's rays.
-        nearness: Nearness of what it sees (n, n), as in `Buffer`.
-        blur: Half the width over which a shadow's edge is softened, beside one pixel [pixels].
-        lift: Distance by which a point is tested nearer to the sun than it is [m].
-        on_bodies: True if shadows fall on bodies too, and not on the ground alone.
+        nearness: Nearness of the lit surfaces (n, n), as in `Buffer`.
+        blur: Half the width of a shadow's soft edge, in addition to one pixel [pixels].
+        lift: Distance by which tested points are moved towards the sun, against self-shadowing [m].
+        on_bodies: True if shadows also fall on bodies, not only on the ground.
     """
 
     projection: Projection
@@ -203,16 +203,16 @@ def paint_pixels(
 def _hidden(
     nearness: NDArray[np.float32], blur: int, u: float, v: float, near: float, along: float, across: float
 ) -> float:
-    """Share of the sun's light that does not arrive.
+    """Fraction of the sun's light that is blocked, 0 to 1.
 
     Args:
         nearness: Nearness of surfaces to the sun.
-        blur: As in `Shadow`.
-        u: Column of the place [pixels].
-        v: Row of the place [pixels].
-        near: Its nearness to the sun [m].
-        along: Change of nearness of its face with the column [m/pixel].
-        across: Change of nearness of its face with the row [m/pixel].
+        blur: Half the width of the soft edge [pixels].
+        u: Column of the point in the map [pixels].
+        v: Row of the point in the map [pixels].
+        near: Nearness of the point to the sun [m].
+        along: Change of its face's nearness with the column [m/pixel].
+        across: Change of its face's nearness with the row [m/pixel].
     """
     i, j = int(u), int(v)
     hidden = 0.0
@@ -234,10 +234,10 @@ _FAR = 1e3
 
 
 class ShadowMap:
-    """Picture of what casts shadows, as the sun sees it."""
+    """Buffers for the depth map from the sun."""
 
     def __init__(self, size: int, triangles: int, *, blur: int = 0, on_bodies: bool = False) -> None:
-        """Prepare for so many triangles.
+        """Allocate buffers for a number of triangles.
 
         Args:
             size: Width and height [pixels].
@@ -256,14 +256,14 @@ class ShadowMap:
         lift: float,
         work: Work,
     ) -> Shadow:
-        """Draw what casts shadows.
+        """Draw the depth map of shadow-casting surfaces.
 
         Args:
             casters: Points in the world (n, 3) [m] and triangles (m, 3) of each surface.
-            middle: Middle of what is looked at, in the world (3,) [m].
-            reach: Distance around it to which shadows are shown [m].
-            lift: Distance by which points are tested nearer to the sun than they are [m].
-            work: Room for the points.
+            middle: Centre of the scene in the world (3,) [m].
+            reach: Radius around it within which shadows are drawn [m].
+            lift: Distance by which tested points are moved towards the sun [m].
+            work: Work arrays for the points.
         """
         size, first = len(self._buffer.nearness), 0
         room = size - 2 * self._blur - 6

@@ -1,4 +1,4 @@
-"""Vehicle as meshes in poses: links, wheels, belts, and the visuals of a URDF."""
+"""Meshes and poses of a robot: links, wheels, belts, chains, and the visuals of a URDF."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def urdf_meshes(file: Path) -> Iterator[tuple[str, ColouredMesh]]:
-    """Return the links' visuals: name of the link, and a mesh in its frame."""
+    """Yield the visuals of a URDF file: name of the link, and a mesh in the link's frame."""
     robot = ElementTree.parse(file).getroot()
     colours = {name: tag for tag in robot.iterfind("material") if (name := tag.get("name")) is not None}
     for link in robot.iterfind("link"):
@@ -70,6 +70,7 @@ def _colour(material: ElementTree.Element | None, named: dict[str, ElementTree.E
 
 
 def _urdf_shape(shape: ElementTree.Element, folder: Path, colour: Colour) -> ColouredMesh:
+    """Mesh of one URDF geometry element, in the geometry's own frame."""
     upright = Rotation.from_euler("x", 90, degrees=True).as_matrix()
     match shape.tag:
         case "box":
@@ -90,7 +91,7 @@ _STRIPES, _STRIPE = 24, (0.008, 0.001)
 
 
 def look_of(robot: Robot) -> VehicleLook:
-    """Return what a robot looks like."""
+    """Return the meshes of a robot's links, belts, wheels and chains."""
     links = robot.link_names
     numbers = {name: number for number, name in enumerate(links)}
     tracks = tuple(_track_look(track, numbers) for track in robot.tracks.values())
@@ -106,7 +107,7 @@ def look_of(robot: Robot) -> VehicleLook:
 
 
 def read_pose(robot: Robot) -> VehiclePose:
-    """Return where a robot is now, for the look that `look_of` gives."""
+    """Return the robot's present pose, in the layout of `look_of`."""
     links = robot.link_poses()
     tracks = list(robot.tracks.values())
     travels = np.array([track.travel for track in tracks])
@@ -121,6 +122,7 @@ def _track_look(track: Track, numbers: Mapping[str, int]) -> TrackLook:
 
 
 def _body(robot: Robot, numbers: Mapping[str, int]) -> Iterator[VisiblePart]:
+    """Visible parts of the body: its box, or the visuals of its URDF's links."""
     body = robot.description.body
     if body.size is not None:
         yield VisiblePart(box(np.array(body.size) / 2, COLOURS["body"]), OnLink(0))
@@ -131,6 +133,7 @@ def _body(robot: Robot, numbers: Mapping[str, int]) -> Iterator[VisiblePart]:
 
 
 def _belt(track: Track, number: int, look: TrackLook, model: str) -> Iterator[VisiblePart]:
+    """Visible parts of one belt: its surface, grousers or stripes, and pulleys."""
     spec, path = track.spec, track.spec.belt_path
     drawing = find_track_model(model).drawing
     if drawing != "wheels":
@@ -154,7 +157,7 @@ def _colour_of(track: Track, material: Literal["belt", "plate"]) -> Colour:
 
 
 def _on_belt(spec: TrackSpec, drawing: Drawing) -> list[tuple[ColouredMesh, NDArray[np.float64]]]:
-    """Riders of a belt, and the belt coordinates of each [m]: grousers, or stripes on a smooth belt."""
+    """Meshes that move with a belt, and their belt coordinates [m]: grousers, or stripes on a smooth belt."""
     if drawing == "wheels":
         return []
     if spec.grousers is None or drawing == "stripes":
@@ -175,7 +178,7 @@ def _on_belt(spec: TrackSpec, drawing: Drawing) -> list[tuple[ColouredMesh, NDAr
 def _aligned_wheels(
     spec: TrackSpec, model: str
 ) -> Iterator[tuple[ColouredMesh, tuple[float, float, float], float]]:
-    """Wheels in place of a belt: mesh, centre (3,) [m], and belt travel per angle [m/rad]."""
+    """Wheels of a `wheels:N` model: mesh, centre (3,) [m], and belt travel per angle [m/rad]."""
     from segtrack.bullet import track_builder
 
     for link in track_builder(model).track_links(spec):
@@ -194,7 +197,7 @@ def _pulleys(spec: TrackSpec) -> Iterator[tuple[ColouredMesh, tuple[float, float
 
 
 def _chain(track: Track, first: int) -> Iterator[VisiblePart]:
-    """Shoes of a chain by kind, then its wheels; as bodies from number `first` on."""
+    """Yield the shoes of a chain by kind, then its wheels; their body indices start at `first`."""
     design = track.chain_design
     for kind, tread in enumerate(design.treads):
         plate = box((tread.length / 2, tread.width / 2, tread.thickness / 2), _colour_of(track, "belt"))
@@ -221,7 +224,7 @@ def _wheel_radii(design: TrackDesign) -> list[float]:
 
 
 def _chain_poses(track: Track) -> NDArray[np.float64]:
-    """Shoes of a chain, then its wheels, turned by its travel: as in `VehiclePose.bodies`."""
+    """Frames of a chain's shoes and wheels, wheels turned by the travel: as in `VehiclePose.bodies`."""
     pose = track.read_chain_pose()
     angles = track.travel / np.array(_wheel_radii(track.chain_design))
     (x, y, z, w), sine, cosine = quaternion_of(pose.rotation), np.sin(angles / 2), np.cos(angles / 2)

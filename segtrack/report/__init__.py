@@ -1,4 +1,4 @@
-"""Results as people want them: tables, figures and files, and in `logs` reports of logs."""
+"""Tables, figures and files of results; in `logs` reports of logs."""
 
 import lazy_loader
 

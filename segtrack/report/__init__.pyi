@@ -30,7 +30,7 @@ from .side_view import paint_ground as paint_ground
 from .study_figure import beside_table as beside_table
 from .study_figure import draw_rows as draw_rows
 from .study_figure import draw_study as draw_study
-from .study_figure import seen_of_row as seen_of_row
+from .study_figure import row_at_instant as row_at_instant
 from .study_figure import study_tables as study_tables
 from .tables import climb_table as climb_table
 from .tables import courses_table as courses_table

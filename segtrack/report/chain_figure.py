@@ -1,4 +1,4 @@
-"""Figures of a climb: snapshots, plots over time, and loads on the shoes of its link chains."""
+"""Figures of a climb: snapshots, plots over time, and loads on the shoes of link chains."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SMOOTHED = 0.25
 
 @dataclass(frozen=True)
 class Load:
-    """Quantity that colours shoes, and its unit as drawn."""
+    """Quantity that colours shoes, with its unit in the figure."""
 
     name: str
     label: str
@@ -52,7 +52,7 @@ LOADS = (
 
 
 def draw_chains(result: ClimbResult) -> Figure:
-    """Draw a climb's chains: those of one side at the instant of their greatest tension; all over time."""
+    """Draw a climb's link chains: one side at the instant of its greatest tension, and all over time."""
     history = result.chains
     assert history is not None
     tracks = tuple(track.name for track in tracks_of_one_side(result.vehicle))
@@ -80,7 +80,7 @@ def draw_shoes(
     load: Load,
     terrains: Sequence[Terrain] = (),
 ) -> None:
-    """Draw chains at one sample, their plates coloured by a load, some of them numbered."""
+    """Draw chains at one sample, their plates coloured by a load; some shoes are numbered."""
     corners, greatest = [], max(float(_of(history, t, load)[index].max()) for t in tracks)
     for layer, track in enumerate(tracks):
         design, reading = history.designs[track], history.readings[track][index]
@@ -107,7 +107,7 @@ def draw_shoes(
 
 
 def _plot_along(axes: Axes, history: ChainHistory, tracks: Iterable[str], index: int, load: Load) -> None:
-    """A load over the shoes' numbers, and between which values each shoe's was at other times."""
+    """Plot a load over the shoe numbers, with the range of each shoe over time."""
     for i, track in enumerate(tracks):
         values, colour = _of(history, track, load), colour_of(i)
         shoes = np.arange(values.shape[1])
@@ -119,7 +119,7 @@ def _plot_along(axes: Axes, history: ChainHistory, tracks: Iterable[str], index:
 
 
 def _plot_over_time(panels: Sequence[Axes], history: ChainHistory, index: int) -> None:
-    """Drive torque, mean tension, idler slide and largest sinkage of all chains."""
+    """Plot drive torque, mean tension, idler slide and largest sinkage of all chains."""
     torque, tension, slide, sinkage = panels
     time = history.time
     window = min(len(time), max(1, round(_SMOOTHED / float(time[1] - time[0])))) if len(time) > 1 else 1
@@ -141,7 +141,7 @@ def _plot_over_time(panels: Sequence[Axes], history: ChainHistory, index: int) -
 
 
 def _of(history: ChainHistory, track: str, load: Load) -> Array:
-    """A load of all shoes at all times (t, n), in the unit as drawn."""
+    """Load of all shoes at all times (t, n), in the figure's unit."""
     return load.scale * history.over_time(track, load.name)
 
 
@@ -178,7 +178,7 @@ def draw_climb(result: ClimbResult) -> Figure:
 
 
 def draw_snapshot(axes: Axes, result: ClimbResult, index: int) -> None:
-    """Draw the robot at one sample of its trajectory, before its step; link chains as sampled last."""
+    """Draw the robot beside its step at one sample of its trajectory; link chains at their last sample."""
     trajectory = result.trajectory
     pose = pose_at_sample(trajectory, index)
     shoes = None
@@ -210,7 +210,7 @@ def pose_at_sample(trajectory: Motion, index: int) -> SidePose:
 
 
 def _snapshots(result: ClimbResult) -> NDArray[np.intp]:
-    """Samples of the trajectory to draw, at which link chains have been sampled, too."""
+    """Indices of the samples to draw; link chains were sampled at these, too."""
     time = result.trajectory.times
     drawable = time if result.chains is None else result.chains.time
     chosen = np.linspace(0, len(drawable) - 1, SNAPSHOTS).round().astype(int)
@@ -218,7 +218,7 @@ def _snapshots(result: ClimbResult) -> NDArray[np.intp]:
 
 
 def _plot_forces(axes: Axes, trajectory: Motion) -> None:
-    """Each belt's force, smoothed over a quarter of a second: contacts make it jump from sample to sample."""
+    """Plot each belt's force, averaged over 0.25 s, since contacts make single samples jump."""
     interval = float(trajectory.times[1] - trajectory.times[0]) if len(trajectory.times) > 1 else 1.0
     width = min(len(trajectory.times), max(1, round(0.25 / interval)))
     for i, (name, force) in enumerate(trajectory.by_name("track_force").items()):

@@ -1,4 +1,4 @@
-"""Link chains in a side view: outlines of shoes and wheels, and shoes coloured by a load."""
+"""Side view of link chains: outlines of shoes and wheels, and shoes coloured by a load."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 def shoe_outlines(design: TrackDesign, reading: ChainReading) -> tuple[list[Array], list[Array]]:
-    """The plate of each shoe, and the grousers of those that have one, in (x, z) of the world (4, 2) [m]."""
+    """Plates of all shoes, and grousers of shoes that have one: polygons (4, 2) in world (x, z) [m]."""
     turns = Rotation.from_quat(reading.orientations).as_matrix()[:, [0, 2]][:, :, [0, 2]]
     plates, grousers = [], []
     for kind, turn, middle in zip(design.kinds, turns, reading.positions[:, [0, 2]], strict=True):
@@ -35,7 +35,7 @@ def shoe_outlines(design: TrackDesign, reading: ChainReading) -> tuple[list[Arra
 
 
 def wheel_outlines(design: TrackDesign, reading: ChainReading) -> list[Array]:
-    """Each wheel's circle on which the chain runs, a sprocket's pitch circle, in (x, z) of the world [m]."""
+    """Circles of the wheels on which the chain runs (a sprocket's pitch circle), in world (x, z) [m]."""
     turn = np.linspace(0, 2 * math.pi, 49)
     circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
     gear = design.running_gear
@@ -46,14 +46,14 @@ def wheel_outlines(design: TrackDesign, reading: ChainReading) -> list[Array]:
 
 
 def tracks_of_one_side(vehicle: VehicleDescription) -> tuple[MountedTrack, ...]:
-    """Tracks of the side that the eye is on, flippers' last: they are in front."""
+    """Tracks of the side towards the viewer, flippers' last since they are in front."""
     tracks = sorted(vehicle.mounted_tracks(), key=lambda track: track.flipper is not None)
     side = "right" if any(track.side == "right" for track in tracks) else tracks[0].side
     return tuple(track for track in tracks if track.side == side)
 
 
 def chain_polygons(vehicle: VehicleDescription, history: ChainHistory, index: int) -> list[Polygon]:
-    """Shoes and wheels of all chains at one sample, for `side_view`."""
+    """Shoes and wheels of all chains at one sample, as polygons for `side_view`."""
     polygons = []
     for track in vehicle.mounted_tracks():
         design, reading = history.designs[track.name], history.readings[track.name][index]
@@ -77,16 +77,16 @@ def paint_chain(
     greatest: float,
     zorder: float,
 ) -> PolyCollection:
-    """Paint wheels, grousers and plates of a chain, the plates coloured.
+    """Paint wheels, grousers and plates of a chain; values colour the plates.
 
     Args:
         axes: Axes to paint on.
         design: Design of the chain.
-        reading: Its reading at an instant.
-        values: Numbers that colour its shoes (n,), from 0.
+        reading: Reading of the chain at an instant.
+        values: Value of each shoe (n,), at least 0.
         colours: Name of the colour map.
-        greatest: Number at the end of the colour map.
-        zorder: Layer of its wheels; grousers and plates are 0.1 and 0.2 in front of them.
+        greatest: Value at the end of the colour map.
+        zorder: Layer of the wheels; grousers and plates are 0.1 and 0.2 in front of them.
 
     Returns:
         The plates, for a colour bar.

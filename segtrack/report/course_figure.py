@@ -1,4 +1,4 @@
-"""A course as a drawing: from above, and cut along the path through its gates."""
+"""Drawing of a course: top view, and section along the path through its gates."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _BEYOND = 0.6
 
 
 class _Path(NamedTuple):
-    """Straight from the start to each gate that is not there yet.
+    """Polyline from the start to each gate that is not on it yet.
 
     Attributes:
         points: Points in the world (n, 2) [m].
-        along: Distance from the start (n,) [m].
-        stops: Distances of the start and of these gates [m].
+        along: Distance from the start along the line (n,) [m].
+        stops: Distances of the start and the gates along the line [m].
         labels: Labels of the stops.
     """
 
@@ -45,7 +45,7 @@ class _Path(NamedTuple):
 
 
 def draw_course(course: Course) -> Figure:
-    """Draw a course at its setting: from above with walls, start and gates, and a cut along its path."""
+    """Draw a course at its setting: top view with walls, start and gates, and section along its path."""
     bounds, path = course.bounds, _path(course)
     tall = max([wall.top for wall in course.walls] + [gate.z_min for gate in course.gates]) + 0.4
     scale = _WIDTH * 0.9 / bounds.length
@@ -62,6 +62,7 @@ def draw_course(course: Course) -> Figure:
 
 
 def _path(course: Course) -> _Path:
+    """Polyline of a course's section."""
     corners, labels, seen = [(course.start.x, course.start.y)], ["start"], set()
     for number, gate in enumerate(course.gates, 1):
         if (gate.x, gate.y) not in seen and not gate.contains(*corners[0], gate.z_min):
@@ -79,12 +80,13 @@ def _path(course: Course) -> _Path:
 
 
 def _bodies(course: Course) -> list[StaticBody]:
-    """Bodies that stand on the floor, walls excepted."""
+    """Bodies on the floor, except walls."""
     solids = [body for body in course.terrains if isinstance(body, StaticBody)]
     return solids[:-1] if course.walls else solids
 
 
 def _draw_top(figure: Figure, axes: Axes, course: Course) -> None:
+    """Draw the top view."""
     bounds = course.bounds
     x_min, x_max = bounds.x - bounds.length / 2, bounds.x + bounds.length / 2
     y_min, y_max = bounds.y - bounds.width / 2, bounds.y + bounds.width / 2
@@ -125,6 +127,7 @@ def _draw_top(figure: Figure, axes: Axes, course: Course) -> None:
 
 
 def _draw_cut(axes: Axes, course: Course, path: _Path, tall: float) -> None:
+    """Draw the section along a path, up to a height `tall` [m]."""
     axes.axhspan(-_BELOW, 0.0, color=GROUND, linewidth=0)
     axes.axhline(0.0, color=GROUND_EDGE, linewidth=1.0)
     for body in _bodies(course):

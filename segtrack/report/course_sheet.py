@@ -1,4 +1,4 @@
-"""Picture of the courses that a task draws, each with its robot, its way and its parameters."""
+"""Sheet of the random courses of a task, each with robot, path and parameters."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class SheetCourse(NamedTuple):
     """One course of a sheet.
 
     Attributes:
-        seed: Seed with which an environment draws it at a reset.
-        values: Values of the task's own parameters, and of those that were given.
-        picture: Picture of it (height, width, 3).
+        seed: Seed of the environment's reset.
+        values: Values of the task's own parameters, and of the parameters that were given.
+        picture: Picture of the course (height, width, 3).
     """
 
     seed: int
@@ -56,17 +56,17 @@ class SheetCourse(NamedTuple):
 
     @property
     def caption(self) -> str:
-        """Seed and values in words."""
+        """Seed and parameter values in words."""
         return ", ".join([f"seed {self.seed}", *(f"{n} {_word(v)}" for n, v in self.values.items())])
 
 
 @dataclass(frozen=True)
 class CourseSheet:
-    """Courses that a task draws.
+    """Courses of a task, as its environments sample them.
 
     Attributes:
         task: Name of the task.
-        courses: The courses, in the order of their seeds.
+        courses: Courses, in the order of their seeds.
     """
 
     task: str
@@ -84,16 +84,16 @@ class CourseSheet:
         parameters: Mapping[str, Any] | None = None,
         on_done: Callable[[], object] = lambda: None,
     ) -> CourseSheet:
-        """Draw courses as environments do that are reset with seeds counted up.
+        """Sample courses as environments do at resets with consecutive seeds.
 
         Args:
             task: Name of the task.
             count: Number of courses.
-            seed: Seed of the first.
-            vehicle: Vehicle that stands at their start.
+            seed: Seed of the first course.
+            vehicle: Vehicle at the start of each course.
             view: View of the pictures.
             parameters: Values or ranges of the environment's parameters.
-            on_done: Called after each picture.
+            on_done: Function called after each picture.
 
         Raises:
             UnknownNameError: No such task, vehicle, parameter or view.
@@ -134,7 +134,7 @@ class CourseSheet:
         return figure
 
     def table(self) -> Table:
-        """Return the values, a row for each course."""
+        """Return the parameter values, a row for each course."""
         names = self.courses[0].values
         table = Table("seed", *names, title=f"Courses of {self.task}")
         for course in self.courses:
@@ -142,7 +142,7 @@ class CourseSheet:
         return table
 
     def summary(self) -> dict[str, Any]:
-        """Return the values as one JSON-serialisable object."""
+        """Return seeds and values as one JSON-serialisable object."""
         return {"task": self.task, "courses": [{"seed": c.seed, **c.values} for c in self.courses]}
 
 
@@ -151,7 +151,7 @@ def _word(value: Any) -> str:
 
 
 def _with_way(robot: Robot, course: EpisodeCourse) -> PosedVehicle:
-    """A robot where it stands, with the way as a part of its look, so that a camera shows all of it."""
+    """Robot at its present pose with the path as part of its look, so that a camera frames both."""
     look, pose = look_of(robot), read_pose(robot)
     way = join(_way(course))
     inside = way._replace(points=_in_frame(pose.body, way.points))
@@ -159,12 +159,12 @@ def _with_way(robot: Robot, course: EpisodeCourse) -> PosedVehicle:
 
 
 def _in_frame(frame: Frame, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points of the world (n, 3), seen from a frame [m]."""
+    """Transform points of the world (n, 3) to a frame [m]."""
     return np.asarray((points - frame.origin) @ frame.rotation)
 
 
 def _way(course: EpisodeCourse) -> Iterator[ColouredMesh]:
-    """A band along the way, on the ground, and a pole at the goal."""
+    """Yield a band along the path on the ground, and a pole at the goal."""
     path = course.path
     along = np.linspace(0.0, path.length, max(2, round(path.length / _SPACING)))
     middle = np.array([path.at(s) for s in along.tolist()])

@@ -1,4 +1,4 @@
-"""Tables and pictures of how often policies succeed."""
+"""Tables and figures of the success rates of policies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MARKERS = "osD^v*"
 
 
 def evaluation_tables(result: Evaluation) -> list[Table]:
-    """Return tables of success rates with their intervals, a column for each policy in each track model.
+    """Return tables of success rates with intervals; a column for each policy and track model.
 
     The first has a row for each level; the second, where there are several conditions, one for each of these.
     Numbers behind a comma are differences to the first track model and condition, in points.
@@ -41,7 +41,7 @@ def evaluation_tables(result: Evaluation) -> list[Table]:
 
 
 def _columns(setup: EvaluationSetup) -> dict[str, tuple[str, str]]:
-    """Policy and track model of each column, by its label."""
+    """Policy and track model of each column, by the column's label."""
     labels = zip(setup.policies, _labels(setup.policies), strict=True)
     several = len(setup.models) > 1
     return {
@@ -62,7 +62,7 @@ def _cells(
 
 
 def _rate_cell(result: Evaluation, found: Sequence[LevelResult]) -> str:
-    """Success rate with its interval; an interrupted case says of how many episodes."""
+    """Success rate with its interval; for an interrupted case also the number of episodes."""
     if not found:
         return "not run"
     (at,) = found
@@ -74,7 +74,7 @@ def _rate_cell(result: Evaluation, found: Sequence[LevelResult]) -> str:
 
 
 def draw_evaluation(result: Evaluation) -> Figure:
-    """Draw the success rate over the difficulty, and over conditions where there are some, with intervals."""
+    """Draw success rates with intervals over the difficulty, and over any conditions."""
     setup = result.setup
     panels = 1 if setup.conditions == (NOMINAL,) else 2
     figure = new_figure(8.0, 4.8 * panels)
@@ -107,15 +107,15 @@ def _draw_rates(
     width: float,
     fixed: Mapping[str, Any],
 ) -> None:
-    """Draw each policy's rates in each track model, beside each other so that intervals can be told apart.
+    """Draw the rates of each policy and track model, side by side so that intervals can be told apart.
 
     Args:
         axes: Axes to draw on.
-        result: Results.
-        name: What is drawn along x, by its name in `EvaluationCase`.
-        places: Place of each of its values.
+        result: Results of the evaluation.
+        name: Field of `EvaluationCase` along x.
+        places: Place of each of its values along x.
         width: Distance between neighbouring places.
-        fixed: Values of the rest, by name.
+        fixed: Values of the other fields, by name.
     """
     columns, models = _columns(result.setup), [model for _, model in result.setup.models]
     for number, (label, (policy, model)) in enumerate(columns.items()):
@@ -133,6 +133,6 @@ def _draw_rates(
 
 
 def _labels(policies: Sequence[str]) -> list[str]:
-    """Return policies' or their files' names, with the folder where files are named alike."""
+    """Return short names of policies or policy files; equal file names get their folder."""
     short = [Path(policy).stem for policy in policies]
     return [p if short.count(name) > 1 else name for p, name in zip(policies, short, strict=True)]

@@ -1,4 +1,4 @@
-"""Picture and tables of an event: the vehicle at its obstacle, acceleration and limits over time."""
+"""Figure and tables of an event: snapshots at the obstacle, acceleration and limits over time."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def event_table(result: EventResult) -> Table:
 def search_table(
     search: UpwardSearch, trials: Sequence[SearchTrial], found: Found, what: str, title: str
 ) -> Table:
-    """Return the trials of a search, a row each, with what it found below.
+    """Return the trials of a search, a row each, with the search's result below.
 
     Args:
-        search: Search.
-        trials: Its trials.
-        found: End of the search.
-        what: Name of what is raised, with its unit.
+        search: Search, upwards until a value fails.
+        trials: Trials of the search.
+        found: Result of the search.
+        what: Name of the raised quantity, with its unit.
         title: Title of the table.
     """
     value = "none" if found.value is None else f"{found.value:.4g}"
@@ -77,13 +77,13 @@ def search_table(
 
 
 def draw_search(search: UpwardSearch, trials: Sequence[SearchTrial], found: Found, what: str) -> Figure:
-    """Draw what a search tried: the criterion's number, or whether it was passed, with the limit.
+    """Draw the trials of a search: the criterion's value, or whether it was passed, and the limit found.
 
     Args:
-        search: Search.
-        trials: Its trials.
-        found: End of the search.
-        what: Name of what is raised, with its unit.
+        search: Search, upwards until a value fails.
+        trials: Trials of the search.
+        found: Result of the search.
+        what: Name of the raised quantity, with its unit.
     """
     figure = new_figure(7.0, 4.5)
     axes = figure.add_subplot()
@@ -104,7 +104,7 @@ def draw_search(search: UpwardSearch, trials: Sequence[SearchTrial], found: Foun
 
 
 def draw_event(result: EventResult) -> Figure:
-    """Draw an event: the vehicle at four times, then acceleration, pitch and speed, and limits over time."""
+    """Draw an event: four snapshots, then acceleration, pitch and speed, and limits over time."""
     figure = new_figure(12.0, 10.0)
     rows = figure.add_gridspec(4, 1, height_ratios=[1.7, 1.0, 1.0, 1.0])
     driven = f"{result.track_model}, {result.speed:.3g} m/s"
@@ -146,7 +146,7 @@ def draw_event(result: EventResult) -> Figure:
 
 
 def _snapshots(result: EventResult) -> NDArray[np.intp]:
-    """Samples evenly apart along the way from the obstacle's beginning on, the last one among them.
+    """Indices of samples evenly spaced along the path from the obstacle's beginning, with the last one.
 
     Where the way is short there are fewer, so that vehicles hardly overlap.
     """
@@ -161,11 +161,12 @@ def _snapshots(result: EventResult) -> NDArray[np.intp]:
 
 
 def _reach(result: EventResult) -> float:
-    """Farthest of any part of the vehicle from its body frame's origin, in the side view [m]."""
+    """Largest distance of any part of the vehicle from its body frame's origin in the side view [m]."""
     return max(float(np.abs(polygon.points).max()) for polygon in side_view(result.vehicle))
 
 
 def _draw_side(axes: Axes, result: EventResult, indices: NDArray[np.intp]) -> None:
+    """Draw snapshots of the vehicle at samples of its path."""
     reach = _reach(result)
     places = result.motion["position"][indices]
     left, right = places[:, 0].min() - (1 + _MARGIN) * reach, places[:, 0].max() + (1 + _MARGIN) * reach
@@ -181,7 +182,7 @@ def _draw_side(axes: Axes, result: EventResult, indices: NDArray[np.intp]) -> No
 
 
 def _draw_limits(axes: Axes, result: EventResult) -> None:
-    """Draw a bar wherever a limit is found."""
+    """Draw a bar over the times at which each limit holds the vehicle."""
     history = result.limits
     for row in range(len(LIMITS)):
         found = history.found[:, row]

@@ -1,4 +1,4 @@
-"""Loads on grousers as a picture: on the robot from the side, along each belt, and over time."""
+"""Figure of the loads on grousers: on the robot from the side, along each belt, and over time."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _SHAPE = 1.2
 
 @dataclass(frozen=True, eq=False)
 class BeltLoads:
-    """Loads along one belt: one for each grouser that touches, and for each piece of its face.
+    """Loads along one belt: of each grouser in contact, and of each piece of the belt's face.
 
     Attributes:
-        coordinates: Along the belt, from where its path begins (n,) [m].
-        lengths: Lengths of belt that carry them (n,) [m].
+        coordinates: Belt coordinates of the loads (n,) [m].
+        lengths: Belt lengths that carry the loads (n,) [m].
         points: Centres of pressure in the world (n, 3) [m].
-        outwards: Out of the belt there, in the world (n, 3).
-        normal_forces: (n,) [N].
-        traction: Friction on the belt against its travel, which drives the vehicle forward (n,) [N].
+        outwards: Unit normals out of the belt there, in the world (n, 3).
+        normal_forces: Normal forces of the ground on the belt (n,) [N].
+        traction: Friction on the belt against its travel, positive when driving forward (n,) [N].
     """
 
     coordinates: Array
@@ -53,12 +53,12 @@ class BeltLoads:
 
 
 def belt_loads(track: MountedTrack, frame: Frame, reading: GrouserReading) -> BeltLoads:
-    """Add up the contacts of a belt.
+    """Sum the contacts of a belt by grouser, and by piece of its face.
 
     Args:
-        track: The track.
-        frame: Its frame in the world.
-        reading: Its contacts.
+        track: Track of the belt.
+        frame: Track frame in the world.
+        reading: Contacts of the track.
     """
     path, spec = track.spec.belt_path, track.spec
     stations = np.arange(0.0, path.perimeter, _STATION)
@@ -87,7 +87,7 @@ def belt_loads(track: MountedTrack, frame: Frame, reading: GrouserReading) -> Be
 
 
 def draw_grousers(result: ClimbResult, history: GrouserHistory) -> Figure:
-    """Draw the loads of one side at half of the robot's rise and at its largest pitch, and over time."""
+    """Draw one side's loads at half of the robot's rise and at its largest pitch, and over time."""
     tracks = tracks_of_one_side(result.vehicle)
     figure = new_figure(14.0, 9.5 + 1.7 * len(tracks))
     title = f"{result.vehicle.name}, step {result.setup.step * 1000:.0f} mm, {result.track_model}"
@@ -115,7 +115,7 @@ def draw_grousers(result: ClimbResult, history: GrouserHistory) -> Figure:
 
 
 def _instants(result: ClimbResult, history: GrouserHistory) -> dict[str, int]:
-    """Samples of the history to draw."""
+    """Samples of the history to draw, by title."""
     indices = [_trajectory_index(result, history, i) for i in range(len(history.time))]
     height, pitch = result.trajectory["position"][indices, 2], result.trajectory["pitch"][indices]
     half = int(np.argmax(height >= (height[0] + height.max()) / 2))
@@ -123,12 +123,12 @@ def _instants(result: ClimbResult, history: GrouserHistory) -> dict[str, int]:
 
 
 def _trajectory_index(result: ClimbResult, history: GrouserHistory, sample: int) -> int:
-    """Sample of the trajectory at the time of a sample of the history."""
+    """Index of the trajectory's sample at the time of a sample of the history."""
     return int(np.argmin(np.abs(result.trajectory.times - history.time[sample])))
 
 
 def _track_frames(result: ClimbResult, index: int) -> dict[str, Frame]:
-    """Each track's frame in the world, by the track's full name, at one sample of the trajectory."""
+    """Track frames in the world at one sample of the trajectory, by the track's full name."""
     trajectory = result.trajectory
     flippers = {name: float(angle[index]) for name, angle in trajectory.by_name("flipper_angle").items()}
     turn = Rotation.from_quat(trajectory["orientation"][index]).as_matrix()
@@ -139,7 +139,7 @@ def _track_frames(result: ClimbResult, index: int) -> dict[str, Frame]:
 def _draw_robot(
     axes: Axes, result: ClimbResult, index: int, tracks: Sequence[MountedTrack], loads: Sequence[BeltLoads]
 ) -> None:
-    """The robot before its step, and an arrow at each grouser that carries, along the belt's normal."""
+    """Draw the robot before its step, with an arrow along the belt's normal at each loaded grouser."""
     polygons = side_view(result.vehicle, pose_at_sample(result.trajectory, index), result.track_model)
     corners = np.concatenate([polygon.points for polygon in polygons])
     low, high = corners.min(axis=0), corners.max(axis=0)
@@ -169,7 +169,7 @@ def _draw_robot(
 
 
 def _draw_scale(axes: Axes, greatest: float, scale: float, place: tuple[float, float]) -> None:
-    """A bar of a round force, ending at a place (x, z) [m]."""
+    """Draw a scale bar for a round number of newtons, ending at a place (x, z) [m]."""
     if greatest <= 0:
         return
     decade = 10.0 ** math.floor(math.log10(greatest))
@@ -181,7 +181,7 @@ def _draw_scale(axes: Axes, greatest: float, scale: float, place: tuple[float, f
 
 
 def _plot_along(axes: Axes, track: MountedTrack, load: BeltLoads, colour: str, highest: float) -> None:
-    """Normal force and traction over the place along a belt, and where its path's segments begin."""
+    """Plot normal force and traction over the belt coordinate, with the seams of the path's segments."""
     path, at, forces = track.spec.belt_path, load.coordinates, load.normal_forces
     axes.bar(at, forces, 0.8 * load.lengths, color=colour, alpha=0.45, label="normal force")
     axes.bar(at, load.traction, 0.35 * load.lengths, color=colour, label="traction, forward")
@@ -203,7 +203,7 @@ def _plot_along(axes: Axes, track: MountedTrack, load: BeltLoads, colour: str, h
 def _plot_over_time(
     panels: Sequence[Axes], history: GrouserHistory, tracks: Sequence[MountedTrack], samples: Sequence[int]
 ) -> None:
-    """Load of each track, and of its grouser that carries most; the first impact is cut off."""
+    """Plot each track's load, and that of its most loaded grouser, over time; the first impact is cut off."""
     shown = history.time >= min(SETTLE, float(history.time[-1]))
     labels = (
         "normal force on a track [N]",

@@ -1,4 +1,4 @@
-"""Tables and pictures of training and speed."""
+"""Tables and figures of training and of environment speed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from segtrack.report.side_view import SEGMENT_COLOURS, new_figure
 
 
 def benchmark_table(speeds: Sequence[Speed]) -> Table:
-    """Return a table of control steps a second."""
+    """Return a table of control steps per second."""
     workers = f"{speeds[0].workers} workers"
     columns = "task", "one process", "x real time", workers, "gain", "reset [ms]", "slowest [ms]"
     table = Table(*columns, title="Control steps a second")
@@ -34,7 +34,7 @@ def benchmark_table(speeds: Sequence[Speed]) -> Table:
 
 
 def batch_table(speeds: Sequence[TaskSpeeds]) -> Table:
-    """Return a table of control steps a second of environments, and what takes the time of vector ones."""
+    """Return a table of environments' control steps per second, and the shares of a vector step's time."""
     shares = "physics", "observation", "reward", "Python"
     columns = [
         "task",
@@ -66,7 +66,7 @@ def batch_table(speeds: Sequence[TaskSpeeds]) -> Table:
 
 
 def draw_benchmark(speeds: Sequence[Speed]) -> Figure:
-    """Draw control steps a second as bars."""
+    """Draw control steps per second as bars."""
     figure = new_figure(8.0, 4.5)
     axes = figure.add_subplot()
     places = np.arange(len(speeds))
@@ -82,7 +82,7 @@ def draw_benchmark(speeds: Sequence[Speed]) -> Figure:
 
 
 def training_table(result: TrainingResult) -> Table:
-    """Return the progress of a training."""
+    """Return the progress of a training run."""
     table = Table(title=f"{result.settings.task}, {result.settings.vehicle}: PPO", show_header=False)
     again = f"go on with: segtrack train {result.settings.task} --resume --out {result.folder}"
     rate = f"{result.success_rate:.0%}" if result.success_rate >= 0 else "no episode has ended"
@@ -98,7 +98,7 @@ def training_table(result: TrainingResult) -> Table:
 
 
 def draw_curve(result: TrainingResult) -> Figure:
-    """Draw success and return over the control steps; where there are levels, these and success by level."""
+    """Draw success and return over control steps; with a curriculum also levels and success by level."""
     settings = result.settings
     levels, strands = settings.levels, settings.strands
     rows, label = LearningCurve(result.curve, levels, strands).rows, TASKS[settings.task].difficulty_label()
@@ -129,6 +129,6 @@ def draw_curve(result: TrainingResult) -> Figure:
 
 
 def _column(rows: Sequence[Mapping[str, float]], name: str) -> tuple[list[float], list[float]]:
-    """Return control steps and a column of a learning curve, where it has a number."""
+    """Return control steps and values of a learning curve's column, where it has numbers."""
     there = [row for row in rows if not np.isnan(row[name])]
     return [row["steps"] for row in there], [row[name] for row in there]

@@ -1,4 +1,4 @@
-"""Vehicles from the side at an instant of an event: loads on shoes and wheels, and tension of link chains."""
+"""Side views of vehicles at instants of an event: loads on shoes and wheels, and tension of link chains."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _BELOW = 0.12
 
 
 def draw_loads(result: EventResult) -> Figure:
-    """Draw a vehicle on link chains at the instants of an event for which they were kept, with loads.
+    """Draw a vehicle on link chains, with loads, at the instants that its event kept.
 
     The end of an event that was passed is left out: the vehicle is on flat ground again.
     """
@@ -59,15 +59,15 @@ def draw_loads(result: EventResult) -> Figure:
 
 
 def draw_instants(instants: Sequence[EventInstant], titles: Sequence[str], columns: int) -> Figure:
-    """Draw vehicles at instants, row by row, all on the same scales.
+    """Draw vehicles at several instants, row by row, on common scales.
 
     Shoes are coloured by their load on the ground, a line around them by the tension between them, and an
-    arrow at each wheel is what the chain exerts on it, in the plane of the picture.
+    arrow at each wheel is the chain's force on it, in the plane of the picture.
 
     Args:
         instants: Instants, at least one.
-        titles: Words above each.
-        columns: Number of pictures beside each other.
+        titles: Title of each picture.
+        columns: Number of pictures in a row.
     """
     windows = [_window(instant) for instant in instants]
     width = max(right - left for (left, right), _ in windows)
@@ -103,7 +103,7 @@ def draw_instants(instants: Sequence[EventInstant], titles: Sequence[str], colum
 
 
 class _Scale:
-    """Largest numbers of all instants, in one unit."""
+    """Largest values over all instants, for common scales."""
 
     def __init__(self, instants: Sequence[EventInstant], width: float) -> None:
         readings = [
@@ -128,7 +128,7 @@ def _in_plane(reading: ChainReading) -> NDArray[np.float64]:
 
 
 def _window(instant: EventInstant) -> tuple[tuple[float, float], tuple[float, float]]:
-    """What is seen of an instant: from and to, in x and z of the world [m]."""
+    """Visible range in world x and in world z of one instant [m]."""
     points = np.concatenate([polygon.points for polygon in _polygons(instant)])
     low, high = points.min(axis=0), points.max(axis=0)
     beside, below = _MARGIN * float(high[0] - low[0]), _BELOW * float(high[0] - low[0])
@@ -150,7 +150,7 @@ def _draw_instant(
     place: tuple[float, float],
     size: tuple[float, float],
 ) -> None:
-    """Draw a vehicle, the middle of what is seen in x, its lower end in z, and its size being given [m]."""
+    """Draw a vehicle in a window given by its middle in x, its lower end in z, and its size [m]."""
     left, right, low = place[0] - size[0] / 2, place[0] + size[0] / 2, place[1]
     paint_ground(axes, instant.result.terrain, left, right, low)
     paint(axes, _polygons(instant))
@@ -165,6 +165,7 @@ def _draw_instant(
 
 
 def _draw_track(axes: Axes, design: TrackDesign, reading: ChainReading, scale: _Scale, zorder: float) -> None:
+    """Draw a chain, its shoes coloured by load, with its tension and the forces on its wheels."""
     paint_chain(axes, design, reading, scale.factor * reading.ground_force, _GROUND, scale.ground, zorder)
     outwards = Rotation.from_quat(reading.orientations).as_matrix()[:, [0, 2], 2]
     places = reading.positions[:, [0, 2]] + _AWAY * design.chain.shoe.pitch * outwards

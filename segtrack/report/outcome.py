@@ -1,4 +1,4 @@
-"""Outcome of a command: what is printed, and the files that are written."""
+"""Outcome of a command: printed tables or JSON, and files to write."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Outcome:
 
     Attributes:
         tables: Tables for the terminal.
-        summary: One JSON-serialisable object, printed in place of the tables with `--json`.
-        files: Contents of the files to write, by name: a figure, a JSON object, text, or rows that share
-            their keys for a CSV file.
+        summary: JSON-serialisable object, printed in place of the tables with `--json`.
+        files: Contents of the files to write, by name: a figure, a JSON object, text, or rows of equal
+            keys for a CSV file.
         notes: Lines for standard error.
-        interrupted: Line for standard error if the work was interrupted; empty if it is finished.
+        interrupted: Line for standard error if the work was interrupted; else empty.
     """
 
     tables: Table | Sequence[Table]
@@ -42,6 +42,7 @@ class Outcome:
 
 
 def _write(path: Path, content: Any) -> Path:
+    """Write a figure, JSON object, text or table to a file."""
     if isinstance(content, Figure):
         return write_figure(path, content)
     if isinstance(content, Mapping):

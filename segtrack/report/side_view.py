@@ -1,4 +1,4 @@
-"""A vehicle as polygons seen from its right side, and the style in which figures show it: colours, ground."""
+"""Side view of a vehicle as polygons, and the style of figures: colours, axes, ground."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ Role = Literal["body", "inside", "belt", "flipper inside", "flipper belt", "grou
 
 @dataclass(frozen=True)
 class Polygon:
-    """A closed outline with a meaning.
+    """Closed outline of one part in a side view.
 
     Attributes:
-        role: Kind of thing that it shows.
+        role: Kind of the part.
         points: Corners (n, 2) in (x, z) [m].
-        y: Distance to the left; larger is farther from the eye [m].
+        y: Lateral place; larger is farther from the viewer [m].
     """
 
     role: Role
@@ -45,10 +45,10 @@ class SidePose:
     """Pose of a vehicle in a side view.
 
     Attributes:
-        x: X of the body frame [m].
-        z: Z of the body frame [m].
-        pitch: Nose up positive [rad].
-        flippers: Angle by flipper [rad].
+        x: World x of the body frame [m].
+        z: World z of the body frame [m].
+        pitch: Pitch, nose up positive [rad].
+        flippers: Flipper angles by name [rad].
         travel: Belt travel by the track's full name [m].
     """
 
@@ -69,13 +69,13 @@ def side_view(
     model: str = "segments",
     chains: Sequence[Polygon] | None = None,
 ) -> list[Polygon]:
-    """Outline a vehicle, the farthest polygon first.
+    """Outline a vehicle from its right side, farthest polygon first.
 
     Args:
-        vehicle: The vehicle.
+        vehicle: Description of the vehicle.
         pose: Pose of the body, angles of the flippers and travel of the belts.
-        model: Track model; it says whether there are grousers or wheels.
-        chains: Shoes and wheels where they are in the world, instead of the belts.
+        model: Track model, which decides whether grousers or wheels are drawn.
+        chains: Shoes and wheels of link chains in the world, in place of the belts.
 
     Returns:
         Polygons in the order in which to paint them.
@@ -90,9 +90,9 @@ def side_view(
 
 
 def body_outlines(vehicle: VehicleDescription, plane: tuple[int, int]) -> list[NDArray[np.float64]]:
-    """The body in two of its axes, a convex polygon (n, 2) for each of its shapes [m].
+    """Outline of the body in two of its axes: a convex polygon (n, 2) for each of its shapes [m].
 
-    Of a URDF's links those shapes that collide, of a link without any those that are seen; joints at 0.
+    Collision shapes of a URDF's links, or visual ones of links without any; joints are at 0.
     Meshes that cannot be read are left out, and flat shapes seen from their edge.
     """
     body = vehicle.body
@@ -111,7 +111,7 @@ def body_outlines(vehicle: VehicleDescription, plane: tuple[int, int]) -> list[N
 
 
 def grouser_outlines(spec: TrackSpec, travel: float) -> list[NDArray[np.float64]]:
-    """The grousers of a belt after some travel [m], as polygons (n, 2) in the track plane [m]."""
+    """Outlines of a belt's grousers after a travel [m]: polygons (n, 2) in (x, z) of the track frame [m]."""
     if spec.grousers is None:
         return []
     path, shapes = spec.belt_path, spec.grousers.shapes
@@ -131,6 +131,7 @@ def grouser_outlines(spec: TrackSpec, travel: float) -> list[NDArray[np.float64]
 
 
 def _track(track: PlacedTrack, travel: float, model: str) -> list[Polygon]:
+    """Polygons of one track in the side view, by its track model."""
     spec, y = track.mounted.spec, track.mounted.y
     on_flipper = track.mounted.flipper is not None
     outer, inner = outer_outline(spec.belt_path), inner_outline(spec.belt_path, spec.belt.thickness)
@@ -177,17 +178,17 @@ SEGMENT_COLOURS = (
 
 
 def colour_of(i: int) -> str:
-    """The i-th of `SEGMENT_COLOURS`, from the first again after the last."""
+    """The i-th of `SEGMENT_COLOURS`, cyclically."""
     return SEGMENT_COLOURS[i % len(SEGMENT_COLOURS)]
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure of a size in inches, with its parts kept from overlapping."""
+    """Make a figure of a size in inches with constrained layout."""
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def label_axes(axes: Axes, x: str, y: str, title: str = "", size: float = 11.0) -> None:
-    """Name the axes of a plot, draw a faint grid, and put a title of a font size on the left."""
+    """Label the axes of a plot, draw a faint grid, and set a left-aligned title of a font size."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     if title:
@@ -206,7 +207,7 @@ def paint(axes: Axes, polygons: Iterable[Polygon], zorder: float = 2.0) -> None:
 
 
 def paint_ground(axes: Axes, terrain: Terrain, x_min: float, x_max: float, z_min: float) -> None:
-    """Paint a terrain's cut along y = 0, down to `z_min` [m]."""
+    """Paint a terrain's section along y = 0, down to `z_min` [m]."""
     outline = profile(terrain, x_min, x_max)
     axes.fill_between(outline.x, z_min, outline.z, color=GROUND, linewidth=0, zorder=1)
     axes.plot(outline.x, outline.z, color=GROUND_EDGE, linewidth=1.2, zorder=1.5)

@@ -1,4 +1,4 @@
-"""Tables and heat map of a study."""
+"""Tables and figures of a study."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROWS = 40
 
 
 def study_tables(result: StudyResult) -> list[Table]:
-    """Return the designs with their results, and sensitivities if there are any."""
+    """Return the designs with their results, and any sensitivities."""
     study = result.study
     obstacle, raised = study.event.obstacle, study.search is not None and study.search.raised == "size"
     what = obstacle.name if raised else obstacle.title
@@ -48,12 +48,12 @@ def study_tables(result: StudyResult) -> list[Table]:
 
 
 def _label(name: str, parameter: ParameterRange) -> str:
-    """Name of a parameter, with what its values do to the file's."""
+    """Label of a parameter, saying how its values change the file's."""
     return {"value": name, "offset": f"{name} (added)", "factor": f"{name} (factor)"}[parameter.change]
 
 
 def draw_study(result: StudyResult) -> Figure:
-    """Draw the result over the parameters: a heat map of a grid of two, or a panel for each parameter."""
+    """Draw results over parameters: a heat map for a grid of two, else a panel for each parameter."""
     parameters = list(result.study.parameters.items())
     results = np.array([np.nan if value is None else value for value in result.results])
     if len(parameters) == 2 and result.study.design.method == "grid":
@@ -105,8 +105,8 @@ def _draw_panel(axes: Axes, values: NDArray[np.float64], results: NDArray[np.flo
         axes.legend(fontsize=8)
 
 
-def seen_of_row(study: StudyFile, job: RunJob, instant: EventInstant) -> dict[str, Any]:
-    """Return what a row of a study tries, where its vehicle is at an instant, and how the run ends."""
+def row_at_instant(study: StudyFile, job: RunJob, instant: EventInstant) -> dict[str, Any]:
+    """Return a study row's parameter values, its vehicle's state at an instant, and its outcome."""
     result, parameters = instant.result, dict(zip(study.parameters, job.values, strict=True))
     x, _, z = result.motion["position"][instant.sample].tolist()
     pitch = math.degrees(result.motion["pitch"][instant.sample])
@@ -117,7 +117,7 @@ def seen_of_row(study: StudyFile, job: RunJob, instant: EventInstant) -> dict[st
 
 
 def beside_table(names: Sequence[str], seen: Sequence[Mapping[str, Any]]) -> Table:
-    """Return what `seen_of_row` says of rows of a study, a column each, given their names."""
+    """Return a table of several rows' `row_at_instant`, a column for each row."""
     table = Table("", *names, title=f"{' and '.join(names)} at the same instant")
     for name in seen[0]:
         cells = [row[name] for row in seen]
@@ -128,12 +128,12 @@ def beside_table(names: Sequence[str], seen: Sequence[Mapping[str, Any]]) -> Tab
 def draw_rows(
     names: Sequence[str], seen: Sequence[Mapping[str, Any]], instants: Sequence[EventInstant]
 ) -> Figure:
-    """Draw rows of a study beside each other at the same instant.
+    """Draw rows of a study side by side at one instant.
 
     Args:
         names: Names of the rows.
-        seen: Result of `seen_of_row` for each.
-        instants: Instant of each.
+        seen: `row_at_instant` of each row.
+        instants: State of each row's vehicle at the instant.
     """
     titles = []
     for name, row, instant in zip(names, seen, instants, strict=True):

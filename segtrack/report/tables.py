@@ -1,4 +1,4 @@
-"""Tables for the terminal: a climb, a recorded drive, the bundled vehicles and the bundled courses."""
+"""Terminal tables of a climb, a recorded drive, bundled vehicles and bundled courses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def climb_table(result: ClimbResult) -> Table:
 
 
 def vehicles_table(vehicles: Mapping[str, VehicleDescription]) -> Table:
-    """Return the bundled vehicles, a row each."""
+    """Return a table of the bundled vehicles, a row each."""
     table = Table("vehicle", "tracks", "flippers", "source", title="Bundled vehicles")
     for name, vehicle in vehicles.items():
         table.add_row(
@@ -46,7 +46,7 @@ def vehicles_table(vehicles: Mapping[str, VehicleDescription]) -> Table:
 
 
 def courses_table(courses: Mapping[str, Course]) -> Table:
-    """Return the bundled courses, a row each."""
+    """Return a table of the bundled courses, a row each."""
     table = Table("course", "what", "kind", "lane [m]", "setting", "for", title="Bundled courses")
     for name, course in courses.items():
         setting = course.setting
@@ -69,7 +69,7 @@ _UNITS = {"payload": " kg", "payload_position": " m", "time_step": " s"}
 
 
 def replay_tables(recording: Recording, result: CheckResult | None) -> list[Table]:
-    """Table of a recorded drive: what was driven, its events, and the result of simulating it again."""
+    """Return tables of a recorded drive: setup, events, and the result of simulating it again."""
     drive = Table("drive", "", title=recording.path.name)
     for name, value in recording.setup.as_json().items():
         if value is not None:
@@ -94,6 +94,7 @@ def replay_tables(recording: Recording, result: CheckResult | None) -> list[Tabl
 
 
 def _check_table(result: CheckResult) -> Table:
+    """Differences between a recorded drive and its repeated simulation."""
     found = result.difference
     said = "all equal to the bit" if found is None else "of which the last differs"
     table = Table("simulated again", f"{result.states} states, {said}")

@@ -1,4 +1,4 @@
-"""A vehicle file as a drawing: side view, top view, and each kind of track with its segments named."""
+"""Drawing of a vehicle file: side view, top view, and each kind of track with its segments named."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _DIMENSION = {"arrowstyle": "<|-|>", "color": "black", "linewidth": 0.8, "shrink
 
 @dataclass(frozen=True)
 class _Kind:
-    """Tracks that are alike: same part but for the mount and the contact's side."""
+    """Tracks that differ only in mount and contact side."""
 
     spec: TrackSpec
     names: tuple[str, ...]
@@ -81,7 +81,7 @@ def draw_vehicle(vehicle: VehicleDescription, mass: float) -> Figure:
 
 
 def _kinds(vehicle: VehicleDescription) -> list[_Kind]:
-    """The vehicle's tracks, those of equal path, belt and grousers together."""
+    """Kinds of the vehicle's tracks, by path, belt and grousers."""
     found: dict[str, tuple[TrackSpec, list[str]]] = {}
     for mounted in vehicle.mounted_tracks():
         key = mounted.spec.model_copy(update={"mount": vehicle.body}).model_dump_json(exclude={"mount"})
@@ -117,7 +117,7 @@ def _draw_top(axes: Axes, vehicle: VehicleDescription, low: Array, high: Array, 
 
 
 def _track_from_above(axes: Axes, track: PlacedTrack) -> None:
-    """Belt and the grousers on its upper side, as seen from above."""
+    """Draw a belt and the grousers on its upper side from above."""
     spec = track.mounted.spec
     half = spec.width / 2
     outline = spec.belt_path.outline()
@@ -137,7 +137,7 @@ def _track_from_above(axes: Axes, track: PlacedTrack) -> None:
 
 
 def _forward(axes: Axes, track: PlacedTrack) -> None:
-    """An arrow in the middle of a belt, seen from above: the way in which it drives the vehicle."""
+    """Draw an arrow on a belt seen from above, in its driving direction."""
     outline = track.mounted.spec.belt_path.outline()
     middle = track.frame.plane_points((outline.min(axis=0) + outline.max(axis=0))[None] / 2)[0, :2]
     along = 0.25 * float(np.ptp(outline[:, 0])) * track.frame.push[:2]
@@ -147,7 +147,7 @@ def _forward(axes: Axes, track: PlacedTrack) -> None:
 
 
 def _draw_track(axes: Axes, kind: _Kind) -> None:
-    """One kind of track in its own frame: segments coloured and named, seams, grousers, pulleys."""
+    """Draw one kind of track in its own frame: named coloured segments, seams, grousers, pulleys."""
     spec, path = kind.spec, kind.spec.belt_path
     outline = path.outline()
     low, high = outline.min(axis=0), outline.max(axis=0)
@@ -184,7 +184,7 @@ def _draw_track(axes: Axes, kind: _Kind) -> None:
 
 
 def _facts(spec: TrackSpec) -> Sequence[str]:
-    """Facts that the drawing of a track cannot show."""
+    """Lines of facts that the drawing of a track cannot show."""
     path, drive = spec.belt_path, spec.drive
     radii = sorted({round(s.radius, 6) for s in path.segments if isinstance(s, Arc)})
     first = f"belt {path.perimeter:.4g} m round, {spec.width:g} m wide, {spec.belt.mass:g} kg"
@@ -205,7 +205,7 @@ def _facts(spec: TrackSpec) -> Sequence[str]:
 
 
 def _measure_box(axes: Axes, low: Array, high: Array, gap: float) -> None:
-    """Dimension lines, with their lengths in metres, at a gap below and beside corners (2,) [m]."""
+    """Draw dimension lines in metres, at a gap below and beside corners (2,) [m]."""
     below, beside = low[1] - gap, high[0] + gap
     _measure(axes, (low[0], below), (high[0], below), (0, -3), ha="center", va="top")
     _measure(axes, (beside, low[1]), (beside, high[1]), (4, 0), ha="left", va="center", rotation=90)
@@ -220,7 +220,7 @@ def _measure(
 
 
 def _frame(axes: Axes, title: str, names: str, low: Array, high: Array, margin: float) -> None:
-    """Title, names of both axes, and limits around corners (2,) [m]."""
+    """Set title, axis labels, and limits around corners (2,) [m]."""
     label_axes(axes, f"{names[0]} [m]", f"{names[1]} [m]", title)
     axes.set_xlim(low[0] - margin, high[0] + margin)
     axes.set_ylim(low[1] - margin, high[1] + margin)

@@ -1,4 +1,4 @@
-"""Commands of `segtrack reproduce`: published results and proofs, a module each, listed in `registry`.
+"""Commands of `segtrack reproduce`: published results and proofs, one module each, listed in `registry`.
 
 A module has the command's `run`, whose parameters are its options, its table and its figure.
 """

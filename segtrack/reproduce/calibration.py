@@ -1,4 +1,4 @@
-"""`segtrack reproduce calibration`: parameters fitted to logs of which the truth is known.
+"""`segtrack reproduce calibration`: parameters fitted to simulated logs, whose true values are known.
 
 Three climbs are simulated with other friction, centre of mass and drive lag than the vehicle file's,
 written down as logs with noise and in a frame of their own, and fitted from the file's values.
@@ -60,10 +60,10 @@ _FRAME = Shift(math.radians(25.0), 2.0, -1.0)
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """A fit to logs of which the truth is known.
+    """Fit to simulated logs with known true values.
 
     Attributes:
-        logged: Track model that made the logs.
+        logged: Track model that produced the logs.
         fitted: Track model that was fitted.
         truth: True values of the parameters.
         fit: Fit of the logs.
@@ -75,7 +75,7 @@ class Proof:
     fit: Fit
 
     def is_inside(self, estimate: ParameterEstimate) -> bool:
-        """True if an estimate's interval contains the truth."""
+        """Return whether an estimate's interval contains the true value."""
         low, high = estimate.interval
         return low <= self.truth[estimate.name] <= high
 
@@ -107,15 +107,15 @@ def run_proof(
 
     Args:
         logged: Track model that makes the logs: compliant, chain or surface.
-        fitted: Track model that is fitted.
-        truth: Parameters of the logs.
-        heights: Heights of the steps, one for each log [m].
+        fitted: Track model to fit.
+        truth: True values of the parameters in the logs.
+        heights: Height of the step of each log [m].
         duration: Duration of each log [s].
         seed: Seed of the logs' noise and of the fit.
-        pool: See `fit`.
-        folder: See `fit`.
-        resume: See `fit`.
-        on_share: See `fit`.
+        pool: Processes, see `fit`.
+        folder: Folder for resuming, see `fit`.
+        resume: True to continue an earlier fit, see `fit`.
+        on_share: Function called with the progress, see `fit`.
 
     Raises:
         UnknownNameError: No such track model.
@@ -148,7 +148,7 @@ def _step(height: float) -> LoadedTerrain:
 def _logged_climb(
     vehicle: VehicleDescription, track_model: str, duration: float, job: tuple[float, int]
 ) -> Motion:
-    """A climb as its log has it: with noise, by two clocks' sources, in a frame of its own."""
+    """Simulated climb as a log: with noise, from two sources with their own clocks, in another frame."""
     height, seed = job
     terrain = _step(height)
     ends = {name: flipper.tip_direction for name, flipper in vehicle.flippers.items()}
@@ -179,7 +179,7 @@ def _command(time: float) -> float:
 
 
 def _with_noise(motion: Motion, generator: np.random.Generator) -> Motion:
-    """The quantities that are logged, with noise."""
+    """Motion of the logged quantities, with noise added."""
     kept: dict[str, Signal] = {}
     for key, signal in motion.signals.items():
         source = "drives" if key.startswith(("belt_speed", "flipper_angle")) else "tracker"

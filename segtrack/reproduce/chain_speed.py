@@ -1,4 +1,4 @@
-"""`segtrack reproduce chain-speed`: speed of link chains in the native engine, at several time steps."""
+"""`segtrack reproduce chain-speed`: speed of link chains in the native engine at several time steps."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ CASES: tuple[Case, ...] = tuple(
 
 @dataclass(frozen=True)
 class ChainRide:
-    """One case, over all rounds.
+    """Measurements of one case over all rounds.
 
     Attributes:
-        factors: Simulated over processor time of each round (rounds,).
+        factors: Simulated over processor time of each round (rounds,) [-].
         tension: Mean tension in the chains [N].
-        height: Mean height of the body's frame [m].
+        height: Mean height of the body frame [m].
     """
 
     factors: tuple[float, ...]
@@ -89,12 +89,12 @@ class ChainRide:
 
     @property
     def real_time_factor(self) -> float:
-        """Median over the rounds."""
+        """Median of the factors over the rounds [-]."""
         return statistics.median(self.factors)
 
 
 def chain_vehicle(name: str) -> VehicleDescription:
-    """Return a bundled vehicle, or the M113-like one."""
+    """Return a bundled vehicle, or the M113-like one, by name."""
     return parse_vehicle(M113_LIKE, "m113_like") if name == "m113_like" else load_vehicle(name)
 
 
@@ -104,13 +104,13 @@ def ride_chains(
     cases: Sequence[Case] = CASES,
     seconds: float = _SECONDS,
 ) -> dict[Case, ChainRide]:
-    """Let all cases drive in turn.
+    """Drive all cases in turn, in each round.
 
     Args:
         rounds: Number of rounds, at least 1.
-        on_done: Called after each case of each round.
+        on_done: Function called after each case of each round.
         cases: Vehicles, belt speeds [m/s] and time steps [s].
-        seconds: Simulated in a round [s].
+        seconds: Simulated time of a round [s].
 
     Raises:
         InvalidValueError: No rounds.
@@ -146,7 +146,7 @@ class _Driver:
         self._world.close()
 
     def drive(self, seconds: float) -> tuple[float, float, float]:
-        """Drive on; returns the real-time factor, and means of tension [N] and height [m]."""
+        """Drive on; return real-time factor [-], mean tension [N] and mean height [m]."""
         spent, count, sums = 0.0, round(seconds / CONTROL_STEP), [0.0, 0.0]
         for _ in range(count):
             began = time.process_time()
@@ -160,7 +160,7 @@ class _Driver:
 
 
 def run(session: Session, rounds: Rounds = ROUNDS) -> Outcome:
-    """Measure all cases."""
+    """Measure the real-time factors of all cases."""
     with session.counting("driving", rounds * len(CASES)) as done:
         rides = ride_chains(rounds, done)
     summary = {"rides": chain_speed_rows(rides)}

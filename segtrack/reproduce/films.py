@@ -1,4 +1,4 @@
-"""`segtrack reproduce films`: cost of films of climbs."""
+"""`segtrack reproduce films`: wall time that films add to climbs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FilmCost:
     """Wall times of one climb, without and with a film.
 
     Attributes:
-        setup: The climb.
+        setup: Setup of the climb.
         simulated: Simulated time [s].
         without: Wall time of each round [s].
         filmed: Wall time of each round with a film, until its file is closed [s].
@@ -50,7 +50,7 @@ class FilmCost:
 
     @property
     def frame_time(self) -> float:
-        """Wall time that a frame adds, from medians [s]."""
+        """Wall time added by a frame, from medians [s]."""
         added = statistics.median(self.filmed) - statistics.median(self.without)
         return added / (self.simulated * FRAME_RATE)
 
@@ -83,8 +83,8 @@ def measure_films(
     Args:
         rounds: Number of rounds, at least 1.
         view: View of the films.
-        on_done: Called after each climb in each round.
-        climbs: Keyword arguments of `ClimbSetup`, one mapping a climb.
+        on_done: Function called after each climb in each round.
+        climbs: Keyword arguments of `ClimbSetup` for each climb.
 
     Raises:
         InvalidValueError: No rounds.
@@ -115,7 +115,7 @@ def _time_both(setup: ClimbSetup, file: Path, view: View) -> tuple[float, float,
 
 
 def _climb(setup: ClimbSetup, file: Path | None, view: View) -> float:
-    """Climb, with a film if there is a file for it, and return the simulated time [s]."""
+    """Simulate a climb, with a film if a file is given, and return the simulated time [s]."""
     film: Film | None = None
 
     def observe(now: ClimbProgress) -> None:
@@ -135,7 +135,7 @@ def run(
     rounds: Rounds = ROUNDS,
     view: Annotated[str, typer.Option(help="The films': side, top, oblique or chase.")] = "side",
 ) -> Outcome:
-    """Time climbs that run here without and with a film."""
+    """Time climbs, whose engine is installed, without and with a film."""
     chosen, notes = runnable({i: (None, climb["track_model"]) for i, climb in enumerate(CLIMBS)})
     climbs = [CLIMBS[i] for i in chosen]
     with session.counting("climbing", rounds * len(climbs)) as done:

@@ -1,4 +1,4 @@
-"""`segtrack reproduce log-round-trip`: a simulated climb, spoilt as logs are and recovered."""
+"""`segtrack reproduce log-round-trip`: a simulated climb, degraded as logs are, then recovered."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ _BEGIN, _DRIVE, _END, _SAMPLE, _PERIOD = 0.5, 0.8, 14.0, 0.002, 3.1
 
 @dataclass(frozen=True, eq=False)
 class LoggedClimb:
-    """A body over time.
+    """Poses of a body over time.
 
     Attributes:
-        times: Ascending (n,) [s].
+        times: Times, ascending (n,) [s].
         positions: Positions in the world (n, 3) [m].
-        orientations: Orientations in the world, quaternions (x, y, z, w), (n, 4).
+        orientations: Rotations from the body to the world, quaternions (x, y, z, w) (n, 4).
     """
 
     times: NDArray[np.float64]
@@ -68,45 +68,45 @@ class LoggedClimb:
 
 @dataclass(frozen=True, eq=False)
 class RoundTrip:
-    """Estimates of known clocks, biases and mountings.
+    """Estimates of known clocks, biases and mountings, over several seeds.
 
     Attributes:
-        truth: True value of each quantity, by its name.
-        estimates: Its estimates, one a seed, likewise; None where it was not seen.
+        truth: True value of each quantity, by name.
+        estimates: Estimates of each quantity, by name, one for each seed; None where it was not observable.
     """
 
     truth: dict[str, float]
     estimates: dict[str, tuple[Estimate | None, ...]]
 
     def seen(self, name: str) -> list[Estimate]:
-        """Estimates of a quantity, of those seeds for which it was seen."""
+        """Estimates of a quantity, for the seeds for which it was observable."""
         return [estimate for estimate in self.estimates[name] if estimate is not None]
 
     def not_seen(self, name: str) -> int:
-        """Number of seeds for which a quantity was not seen."""
+        """Number of seeds for which a quantity was not observable."""
         return len(self.estimates[name]) - len(self.seen(name))
 
     def held(self, name: str) -> int:
-        """Number of seeds for which a quantity was seen and its interval holds it."""
+        """Number of seeds for which a quantity's interval contains the true value."""
         return sum(estimate.holds(self.truth[name]) for estimate in self.seen(name))
 
     def errors(self, name: str) -> NDArray[np.float64]:
-        """Estimates of a quantity less what it is, one a seed for which it was seen."""
+        """Errors of a quantity's estimates, for the seeds for which it was observable."""
         return np.array([estimate.value for estimate in self.seen(name)]) - self.truth[name]
 
     def margin(self, name: str) -> float | None:
-        """Median half length of a quantity's intervals; None if it was never seen."""
+        """Median half width of a quantity's intervals; None if it was never observable."""
         return float(np.median([each.margin for each in self.seen(name)])) if self.seen(name) else None
 
     def error_sizes(self, name: str) -> tuple[float, float, float] | None:
-        """Mean, root mean square and largest of a quantity's errors; None if it was never seen."""
+        """Mean, root mean square and largest error of a quantity; None if it was never observable."""
         if not self.seen(name):
             return None
         errors = self.errors(name)
         return float(errors.mean()), float(np.sqrt(np.mean(errors**2))), float(np.abs(errors).max())
 
     def summary(self) -> dict[str, Any]:
-        """Return a dict of plain values, as JSON has it."""
+        """Return a JSON-serialisable dict."""
         found = {}
         for name, truth in self.truth.items():
             mean, rms, largest = self.error_sizes(name) or (None, None, None)
@@ -125,11 +125,11 @@ class RoundTrip:
 
 
 def run_round_trip(seeds: int = SEEDS, on_done: Callable[[], object] | None = None) -> RoundTrip:
-    """Spoil a climb and recover it, as often as there are seeds.
+    """Degrade a climb and recover it, once for each seed.
 
     Args:
         seeds: Number of repetitions.
-        on_done: Called after each.
+        on_done: Function called after each repetition.
     """
     recover = partial(recovered, simulated_climb())
     fits = run_parallel(recover, range(seeds), on_done=on_done)
@@ -138,7 +138,7 @@ def run_round_trip(seeds: int = SEEDS, on_done: Callable[[], object] | None = No
 
 
 def simulated_climb() -> LoggedClimb:
-    """Quince on a step of 120 mm, askew and steering, in the native engine."""
+    """Quince on a step of 120 mm, oblique and steering, in the native engine."""
     rows = []
     with World(engine="native") as world:
         world.add_terrain(Step(height=_HEIGHT, distance=0.0))
@@ -159,7 +159,7 @@ def simulated_climb() -> LoggedClimb:
 
 
 def spoilt(climb: LoggedClimb, seed: int) -> Log:
-    """Return the logs of an odometry and a gyroscope of a climb, each by its own clock."""
+    """Return logs of an odometry and a gyroscope of a climb, each with its own clock."""
     rng = np.random.default_rng(seed)
     poses = _uneven(climb, POSES, rng)
     turned = Rotation.from_quat(turned_at(climb.times, climb.orientations, poses)) * Rotation.from_rotvec(
@@ -186,7 +186,7 @@ def spoilt(climb: LoggedClimb, seed: int) -> Log:
 
 
 def recovered(climb: LoggedClimb, seed: int) -> ClockFit:
-    """The gyroscope's clock on the odometry's, and what comes with it, from what was logged of a climb."""
+    """Fit the gyroscope's clock, bias and mounting to the odometry, from a climb's degraded logs."""
     return map_log(spoilt(climb, seed), parse_mapping(MAPPING, "round trip")).clocks[0]
 
 
@@ -212,20 +212,20 @@ _NAMES = (
 
 
 def estimates_of(fit: ClockFit) -> dict[str, Estimate | None]:
-    """Return a fit's estimates, by names with units; None for an angle of the sensor that is not seen."""
+    """Return a fit's estimates, by names with units; None for a sensor angle that is not observable."""
     orientation, rates = fit.noises
     found = (fit.offset, fit.skew, *fit.mountings[0].rpy, *fit.bias, rates, orientation)
     return dict(zip(_NAMES, found, strict=True))
 
 
 def _uneven(climb: LoggedClimb, rate: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Ascending times, about so many a second [Hz]."""
+    """Ascending times at uneven intervals, with a mean rate [Hz]."""
     count = int((climb.times[-1] - climb.times[0]) * rate)
     return climb.times[0] + (np.arange(count) + 0.5 + rng.uniform(-UNEVEN, UNEVEN, count)) / rate
 
 
 def round_trip_table(result: RoundTrip) -> Table:
-    """Truth, errors and margins of each quantity, and how many intervals of 95 % hold the truth."""
+    """Table of each quantity: truth, errors, margins, and how many 95 % intervals contain the truth."""
     table = Table(title="A simulated climb, spoilt and recovered")
     for header in ("", "truth", "mean\nerror", "rms\nerror", "largest\nerror", "margin", "held", "not\nseen"):
         table.add_column(header, no_wrap=True)
@@ -238,7 +238,7 @@ def round_trip_table(result: RoundTrip) -> Table:
 
 
 def draw_round_trip(result: RoundTrip) -> Figure:
-    """Draw each quantity's estimates with their intervals, those that miss the truth in another colour."""
+    """Draw each quantity's estimates and intervals; those that miss the truth have another colour."""
     figure = new_figure(13.0, 8.0)
     names = list(result.truth)
     for axes, name in zip(figure.subplots(2, -(-len(names) // 2)).flat, names, strict=False):
@@ -263,7 +263,7 @@ def run(
     session: Session,
     seeds: Annotated[int, typer.Option(help="How often the climb is spoilt and recovered.", min=1)] = SEEDS,
 ) -> Outcome:
-    """Spoil and recover the climb, once a seed."""
+    """Degrade and recover the climb, once for each seed."""
     with session.counting("recovering", seeds) as done:
         result = run_round_trip(seeds, on_done=done)
     summary = {"quantities": result.summary()}

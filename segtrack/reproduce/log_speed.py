@@ -1,4 +1,4 @@
-"""`segtrack reproduce log-speed`: how fast logs are read and compared."""
+"""`segtrack reproduce log-speed`: time to read and compare logs."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ _STAMP = slice(4, 12)
 
 @dataclass(frozen=True)
 class SpeedRow:
-    """Time that a task took.
+    """Time of one task.
 
     Attributes:
-        what: One of `KINDS`, which are read, or `COMPARED`.
+        what: One of `KINDS` (reading), or `COMPARED` (comparing).
         megabytes: Size of the file; None without one.
-        samples: Samples of each channel.
-        processor: Time of the processor [s].
+        samples: Number of samples of each channel.
+        processor: Processor time [s].
         clock: Wall time [s].
-        target: Target for an hour [s].
+        target: Target time for a log of one hour [s].
     """
 
     what: str
@@ -59,11 +59,11 @@ class SpeedRow:
 def measure_log_speed(
     minutes: float = 60.0, on_done: Callable[[], object] = lambda: None
 ) -> tuple[SpeedRow, ...]:
-    """Write a log as each of `KINDS`, read it, and compare a drive of that length.
+    """Write a log as each of `KINDS`, read it, and compare a drive of its length.
 
     Args:
-        minutes: Length of the log.
-        on_done: Called after each row.
+        minutes: Length of the log [min].
+        on_done: Function called after each row.
 
     Raises:
         MissingPackageError: The extra `logs` is not installed.
@@ -85,7 +85,7 @@ def measure_log_speed(
 
 
 def write_log(kind: str, folder: Path, count: int) -> Path:
-    """A log of so many samples as one of `KINDS`: a time and 19 numbers, or odometry and four joints.
+    """Write a log of `count` samples as one of `KINDS`: time and 19 numbers, or odometry and four joints.
 
     Raises:
         MissingPackageError: The extra `logs` is not installed.
@@ -114,7 +114,7 @@ def write_log(kind: str, folder: Path, count: int) -> Path:
 
 
 def _write_messages(writer: Any, ros: int, count: int) -> None:
-    """Poses and twists (13 numbers) and joints (8), each as often as there are samples."""
+    """Write `count` messages of pose and twist (13 numbers), and as many of joints (8)."""
     from rosbags.typesys import Stores, get_typestore
 
     kinds = get_typestore(Stores.ROS1_NOETIC if ros == 1 else Stores.ROS2_HUMBLE)
@@ -146,12 +146,12 @@ def _write_messages(writer: Any, ros: int, count: int) -> None:
 
 
 def drive(name: str, count: int, noise: float) -> Motion:
-    """A drive on flat ground in closed form, of 20 channels.
+    """Closed-form drive on flat ground, with 20 channels.
 
     Args:
         name: Name of the motion.
-        count: Samples.
-        noise: Factor on its noise.
+        count: Number of samples.
+        noise: Factor on the noise.
     """
     times, draw = np.arange(count) / RATE, np.random.default_rng(1)
     turn = 0.3 * np.sin(times / 7)
@@ -177,13 +177,13 @@ def drive(name: str, count: int, noise: float) -> Motion:
 
 
 def compared(logged: Motion, simulated: Motion) -> RunComparison:
-    """Compare both, with noise, a clock and a drift."""
+    """Compare two motions with noise, a clock offset and a drift."""
     data = DataUncertainty(clocks={"robot": 0.01}, drift={"position": 1e-4})
     return compare_motions(logged, simulated, sides=TrackOffsets.centred(GAUGE), data=data)
 
 
 def log_speed_table(rows: Sequence[SpeedRow]) -> Table:
-    """Size, time, and what we aimed at for an hour."""
+    """Return size, time, and target time for one hour of log."""
     table = Table(title=f"{rows[0].samples / RATE / 60:.3g} min at {RATE} Hz, 20 channels")
     for header in ("", "MB", "processor [s]", "clock [s]", "aimed at for an hour [s]"):
         table.add_column(header)
@@ -199,7 +199,7 @@ def run(
         float, typer.Option(parser=at_most(1440.0, "min", least=0.01), help="Length of the log [min].")
     ] = 60.0,
 ) -> Outcome:
-    """Write, read and compare logs of that length."""
+    """Write, read and compare logs of a length."""
     with session.counting("timing", len((*KINDS, COMPARED))) as done:
         rows = measure_log_speed(minutes, done)
     summary = {"rows": [vars(row) for row in rows]}

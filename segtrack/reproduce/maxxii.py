@@ -38,20 +38,20 @@ def gauge() -> float:
 
 @cache
 def recorded_turns() -> SteadyTable:
-    """All recorded turns."""
+    """Table of all recorded turns."""
     return SteadyTable.of(map_file(DATA / "maxxii_indoor.csv", DATA / "maxxii_indoor.yaml").motion)
 
 
 @dataclass(frozen=True, eq=False)
 class SimulatedTurns:
-    """Recorded turns as a model drives them.
+    """Recorded turns, driven by one model.
 
     Attributes:
-        model: Track model, or `uniform pressure`: planar friction without a simulator.
+        model: Track model, or `uniform pressure` for planar friction without a simulator.
         length: Length of the tracks on the ground [m].
         rows: Indices of the recorded turns (n,).
-        yaw_rate: Simulated (n,) [rad/s].
-        real_time_factor: Simulated over elapsed time; None without a simulator.
+        yaw_rate: Simulated yaw rates (n,) [rad/s].
+        real_time_factor: Simulated over elapsed time [-]; None without a simulator.
     """
 
     model: str
@@ -62,7 +62,7 @@ class SimulatedTurns:
 
     @property
     def turning(self) -> NDArray[np.bool_]:
-        """Mask of the rows that turn (n,); others have no ratio."""
+        """Mask of the rows with a turn (n,); straight ones have no ratio."""
         return recorded_turns().turning[self.rows]
 
     @property
@@ -114,10 +114,10 @@ def run_maxxii(
 
     Args:
         track_models: Names of track models.
-        rows: Number of turns, spread evenly over the recording; all for compliant belts and `FEW` for
-            others if not given.
-        workers: Processes; as many as there are cores if not given.
-        on_part: Called after each of `part_count`.
+        rows: Number of turns, evenly spread over the recording; by default all for compliant belts and `FEW`
+            for others.
+        workers: Number of processes; by default the number of cores.
+        on_part: Function called after each of `part_count` parts.
 
     Returns:
         For each length the planar friction of uniform pressure; then each track model.
@@ -155,7 +155,7 @@ def part_count(track_models: Sequence[str], rows: int | None) -> int:
 
 
 def chosen_rows(track_model: str, rows: int | None) -> NDArray[np.intp]:
-    """Return the indices of turns that a track model drives, spread evenly over the recording (n,).
+    """Return the indices (n,) of the turns for a track model, evenly spread over the recording.
 
     Raises:
         InvalidValueError: There are not so many.
@@ -172,7 +172,7 @@ def _parts(rows: NDArray[np.intp]) -> list[NDArray[np.intp]]:
 
 
 def _drive(job: tuple[float, str, NDArray[np.intp]]) -> DrivenTurns:
-    """Drive turns one after the other, each from the start, on tracks of a length [m]."""
+    """Drive turns one by one, each from the start, on tracks of a length [m]."""
     length, track_model, rows = job
     return drive_turns(_of_length(length), recorded_turns().belts[rows], track_model)
 
@@ -189,7 +189,7 @@ _MARKERS = "os^Dv<>"
 
 
 def maxxii_table(results: Sequence[SimulatedTurns]) -> Table:
-    """Medians of yaw rates over those without slip; of measured over simulated, and its quartiles."""
+    """Return medians of yaw rates over no-slip ones, and quartiles of measured over simulated ones."""
     table = Table(title="Steady turns of MAXXII: yaw rates over those without slip")
     headers = (
         "",
@@ -220,7 +220,7 @@ def maxxii_table(results: Sequence[SimulatedTurns]) -> Table:
 
 
 def draw_maxxii(results: Sequence[SimulatedTurns]) -> Figure:
-    """Each turn, simulated over measured; and the distribution of measured over simulated yaw rates.
+    """Plot simulated over measured yaw rate of each turn, and the distribution of measured over simulated.
 
     Contact lengths but the middle one are shown as a band between their medians.
     """
@@ -271,7 +271,7 @@ def run(
         ),
     ] = None,
 ) -> Outcome:
-    """Drive the turns with the track models that run here."""
+    """Drive the turns with the track models whose engine is installed."""
     models, notes = runnable({model: (None, model) for model in track_model or TRACK_MODELS})
     with session.counting("turning", part_count(models, rows)) as done:
         results = run_maxxii(models, rows, on_part=done)

@@ -39,7 +39,7 @@ TABLE_4_FRICTION = 0.6
 
 @dataclass(frozen=True)
 class PublishedClimb:
-    """A line of Table IV.
+    """Line of Table IV: setup, and outcomes of the robot and of the authors' simulation.
 
     Attributes:
         front_sub_track_deg: Angle of the front sub-tracks [deg].
@@ -59,7 +59,7 @@ class PublishedClimb:
 
 
 def ending(success: bool) -> str:
-    """Return the end of an attempt in a word."""
+    """Return the outcome of an attempt in one word."""
     return "climbed" if success else "failed"
 
 
@@ -78,20 +78,20 @@ VEHICLE = "quince"
 
 @dataclass(frozen=True)
 class Table4Case:
-    """One line of the table and how it went here."""
+    """Line of Table IV with this simulator's outcome."""
 
     published: PublishedClimb
     climb: ClimbResult
 
     @property
     def match(self) -> bool:
-        """True if it ended as the physical robot's attempt did."""
+        """True if the outcome is that of the physical robot."""
         return self.climb.success == self.published.real
 
 
 @dataclass(frozen=True)
 class Table4:
-    """The table as this simulator has it."""
+    """Table IV with this simulator's outcomes."""
 
     engine: EngineName
     track_model: str
@@ -99,16 +99,16 @@ class Table4:
 
     @property
     def preset(self) -> str | None:
-        """The engine's solver settings; None if there are no cases."""
+        """Preset of the engine; None without cases."""
         return self.cases[0].climb.preset if self.cases else None
 
     @property
     def matches(self) -> int:
-        """Number of cases that ended as the physical robot's did."""
+        """Number of cases with the physical robot's outcome."""
         return sum(case.match for case in self.cases)
 
     def summary(self) -> dict[str, object]:
-        """Return a dict of plain values, as JSON has it."""
+        """Return a JSON-serialisable dict."""
         return {
             "vehicle": VEHICLE,
             "engine": self.engine,
@@ -142,7 +142,7 @@ def case_setup(
     engine: EngineName | None = None,
     track_model: str | None = None,
 ) -> ClimbSetup:
-    """The climb of one line of the table; rear flippers [rad]."""
+    """Setup of the climb in one line of Table IV; `rear_flippers` is an angle [rad]."""
     return ClimbSetup(
         vehicle=vehicle,
         step=published.step,
@@ -165,15 +165,15 @@ def run_table_4(
     workers: int | None = None,
     on_done: Callable[[], object] | None = None,
 ) -> Table4:
-    """Drive the six cases, each in a process of its own.
+    """Simulate the six cases in parallel processes.
 
     Args:
-        preset: The engine's solver settings; its default if not given.
-        engine: Engine; one that runs the track model if not given.
-        track_model: Track model; the engine's default if not given.
-        published: Other lines than all six.
-        workers: Largest number of processes at a time; as many as there are cores if not given.
-        on_done: Called after each case.
+        preset: Preset of the engine; by default the engine's own.
+        engine: Name of the engine; by default one that runs the track model.
+        track_model: Name of the track model; by default the engine's own.
+        published: Lines of Table IV to simulate.
+        workers: Largest number of parallel processes; by default the number of cores.
+        on_done: Function called after each case.
 
     Returns:
         The cases with their results.
@@ -191,7 +191,7 @@ def run_table_4(
 
 
 def climbs(setup: ClimbSetup) -> bool:
-    """Return True if a setup climbs; a simulation that breaks down does not."""
+    """Return whether a simulated climb succeeds; a diverging simulation does not."""
     try:
         return run_climb(setup).success
     except DivergedError:

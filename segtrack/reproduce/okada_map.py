@@ -1,4 +1,4 @@
-"""Map of Table IV's matches over parameters that Okada et al. 2020 leave open."""
+"""Map of Table IV's matches over the parameters that Okada et al. 2020 do not give."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ CONTACT_MASS = 1.0
 
 @dataclass(frozen=True)
 class MapGrid:
-    """Grid of a map's points.
+    """Grid of parameter values.
 
     Attributes:
         rear_sub_track_deg: Angles of the rear sub-tracks [deg].
-        center_of_mass_x: Center of mass x of the body [m].
-        stiffness: Stiffness of each contact point [N/m]; None is rigid.
+        center_of_mass_x: Values of the body's centre of mass x in its frame [m].
+        stiffness: Values of each contact point's stiffness [N/m]; None for rigid contact.
     """
 
     rear_sub_track_deg: tuple[float, ...]
@@ -49,13 +49,13 @@ GRIDS = {
 
 @dataclass(frozen=True)
 class MapPoint:
-    """One configuration.
+    """One point of the map: a configuration, with its outcomes.
 
     Attributes:
-        rear_sub_track_deg: [deg]
-        center_of_mass_x: [m]
-        stiffness: [N/m]; None is rigid.
-        successes: True for each case of Table IV that was climbed.
+        rear_sub_track_deg: Angle of the rear sub-tracks [deg].
+        center_of_mass_x: Body's centre of mass x in its frame [m].
+        stiffness: Stiffness of each contact point [N/m]; None for rigid contact.
+        successes: True for each case of Table IV that succeeded.
     """
 
     rear_sub_track_deg: float
@@ -65,11 +65,11 @@ class MapPoint:
 
     @property
     def matches(self) -> int:
-        """Number of cases that ended as the physical robot's did."""
+        """Number of cases with the physical robot's outcome."""
         return sum(success == line.real for success, line in zip(self.successes, TABLE_4, strict=True))
 
     def record(self) -> dict[str, object]:
-        """Return a dict of plain values, named as in files."""
+        """Return a dict of plain values, by their names in files."""
         cases = {
             f"climbed_{line.front_sub_track_deg:g}deg_{line.step:g}m": success
             for line, success in zip(TABLE_4, self.successes, strict=True)
@@ -85,15 +85,15 @@ class MapPoint:
 
 @dataclass(frozen=True)
 class Table4Map:
-    """The whole map.
+    """Map of Table IV's matches over a grid.
 
     Attributes:
-        grid: Its points.
-        engine: Engine that simulated it.
-        track_model: Track model.
-        preset: The engine's solver settings; None is its default.
+        grid: Grid of the points.
+        engine: Name of the engine.
+        track_model: Name of the track model.
+        preset: Preset of the engine; None for its default.
         points: Points, in the order of the grid: by stiffness, then angle, then centre of mass.
-        chosen: Rear sub-track angle [deg] and centre of mass [m] that the bundled vehicle is driven with.
+        chosen: Rear sub-track angle [deg] and centre of mass x [m] of the bundled vehicle.
     """
 
     grid: MapGrid
@@ -104,7 +104,7 @@ class Table4Map:
     chosen: tuple[float, float]
 
     def summary(self) -> dict[str, object]:
-        """Return a dict of plain values, as JSON has it."""
+        """Return a JSON-serialisable dict."""
         matches = [point.matches for point in self.points]
         return {
             "vehicle": VEHICLE,
@@ -118,7 +118,7 @@ class Table4Map:
 
 
 def critical_damping(stiffness: float | None) -> float | None:
-    """Damping of a contact point [N s/m] that goes with its stiffness [N/m]: critical for `CONTACT_MASS`."""
+    """Critical damping of a contact point [N s/m] for its stiffness [N/m] and `CONTACT_MASS`."""
     return None if stiffness is None else 2.0 * math.sqrt(stiffness * CONTACT_MASS)
 
 
@@ -130,14 +130,14 @@ def run_map(
     track_model: str | None = None,
     on_done: Callable[[], object] | None = None,
 ) -> Table4Map:
-    """Drive all six cases at every point of a grid, in parallel.
+    """Simulate all six cases at every point of a grid, in parallel.
 
     Args:
         size: Name of a grid in `GRIDS`.
-        preset: The engine's solver settings; PyBullet's `fast`, another engine's default if not given.
-        engine: Engine; one that runs the track model if not given.
-        track_model: Track model; the engine's default if not given.
-        on_done: Called after each single climb; there are `climb_count(size)`.
+        preset: Preset of the engine; by default PyBullet's `fast`, or another engine's own.
+        engine: Name of the engine; by default one that runs the track model.
+        track_model: Name of the track model; by default the engine's own.
+        on_done: Function called after each climb, `climb_count(size)` times.
 
     Raises:
         UnknownNameError: No such grid, engine, track model or preset.
@@ -161,7 +161,7 @@ def run_map(
 
 
 def map_grid(size: str) -> MapGrid:
-    """The grid of a name.
+    """Return the grid with a name, one of `GRIDS`.
 
     Raises:
         UnknownNameError: No such grid.

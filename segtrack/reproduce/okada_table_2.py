@@ -1,4 +1,4 @@
-"""`segtrack reproduce okada-table-2`: speed of each track model."""
+"""`segtrack reproduce okada-table-2`: real-time factor of each track model."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ _CHUNK = 0.02
 
 @dataclass(frozen=True)
 class Table2:
-    """Table II as measured on this machine.
+    """Table II of Okada et al. 2020, measured on this machine.
 
     Attributes:
-        rounds: Real-time factor of each round, by model.
-        overhead_fraction: Fraction of a step that is not Bullet's `stepSimulation`: segtrack's own
-            Python, with the segments model; the median over the rounds. None if they were not run.
+        rounds: Real-time factor of each round, by model [-].
+        overhead_fraction: Fraction of a step outside of Bullet's `stepSimulation`, which is segtrack's
+            Python, for the segments model; median over the rounds. None if it was not run.
     """
 
     rounds: dict[str, tuple[float, ...]]
@@ -82,12 +82,12 @@ class Table2:
 
     @property
     def real_time_factor(self) -> dict[str, float]:
-        """Median over the rounds, by model."""
+        """Median real-time factor over the rounds, by model [-]."""
         return {model: statistics.median(factors) for model, factors in self.rounds.items()}
 
     @property
     def ratios(self) -> dict[str, float]:
-        """Ratios of the medians, of the models that were run."""
+        """Ratios of the medians, for the models that were run."""
         factor = self.real_time_factor
         return {name: factor[a] / factor[b] for name, (a, b) in RATIOS.items() if a in factor and b in factor}
 
@@ -108,13 +108,13 @@ def run_table_2(
     seconds: float = _SECONDS,
     on_done: Callable[[], object] = lambda: None,
 ) -> Table2:
-    """Measure all models in turn.
+    """Measure all models in turn, in each round.
 
     Args:
         rounds: Number of rounds, at least 1.
         models: Engine and track model by the name in the table.
-        seconds: Simulated in a round [s]; less for a model that would take over 3 s for it.
-        on_done: Called after each model's round.
+        seconds: Simulated time of a round [s]; less for a model that would take over 3 s for it.
+        on_done: Function called after each model's round.
 
     Raises:
         InvalidValueError: No rounds.
@@ -134,7 +134,7 @@ def run_table_2(
 
 
 class _Racer:
-    """One model's world, warmed up and driving."""
+    """World of one model, warmed up and driving."""
 
     def __init__(self, name: str, engine: EngineName, track_model: str) -> None:
         self._client: Any = None
@@ -165,7 +165,7 @@ class _Racer:
             self._client.disconnect()
 
     def drive(self, seconds: float, max_elapsed: float) -> tuple[float, float, float]:
-        """Drive on; returns elapsed time, Bullet's part of it and simulated time [s]."""
+        """Drive on; return elapsed time, Bullet's part of it and simulated time [s]."""
         elapsed = simulated = 0.0
         engine_before = self._engine_time
         while simulated < seconds - _CHUNK / 2 and elapsed < max_elapsed:
@@ -181,7 +181,7 @@ class _Racer:
 
 
 def run(session: Session, rounds: Rounds = ROUNDS) -> Outcome:
-    """Measure all track models that run here."""
+    """Measure all track models whose engine is installed."""
     names, notes = runnable(MODELS)
     with session.counting("driving", rounds * len(names)) as done:
         result = run_table_2(rounds=rounds, models={name: MODELS[name] for name in names}, on_done=done)
@@ -192,7 +192,7 @@ def run(session: Session, rounds: Rounds = ROUNDS) -> Outcome:
 
 
 def table_2(result: Table2) -> Table:
-    """Return Table II beside the paper's, with ratios."""
+    """Return the measured Table II beside the paper's, with ratios."""
     table = Table(
         "", "segtrack", "Okada et al. 2020", title="Table II: real-time factor, PackBot, 1 ms, 0.3 m/s"
     )

@@ -1,4 +1,4 @@
-"""`segtrack reproduce okada-table-4`: Quince at six steps, and over what the paper leaves open."""
+"""`segtrack reproduce okada-table-4`: Quince at six steps, and over parameters left open."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _DAMPING_TIME = 2.2e-3
 
 @dataclass(frozen=True)
 class BandRow:
-    """The six cases with one stiffness at one time step.
+    """Outcomes of the six cases with one stiffness and one time step.
 
     Attributes:
-        stiffness: Stiffness of a grouser [N/m]; None is the default.
-        time_step: [s]
-        matches: Number that end as the physical robot's attempts did.
+        stiffness: Stiffness of a grouser's contact [N/m]; None for the default.
+        time_step: Time step [s].
+        matches: Number of cases with the physical robot's outcome.
         max_pitch: Largest pitch on the step of 240 mm [rad].
     """
 
@@ -46,7 +46,7 @@ class BandRow:
     max_pitch: float
 
     def record(self) -> dict[str, object]:
-        """Everything as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         return {
             "stiffness": self.stiffness,
             "time_step": self.time_step,
@@ -56,10 +56,10 @@ class BandRow:
 
 
 def run_band(on_done: Callable[[], object] | None = None) -> tuple[BandRow, ...]:
-    """Drive the six cases for each row, rows in processes of their own.
+    """Simulate the six cases for each stiffness and time step, rows in parallel processes.
 
     Args:
-        on_done: Called after each row.
+        on_done: Function called after each row.
     """
     rows: list[tuple[float | None, float]] = [(None, step) for step in TIME_STEPS]
     rows += list(STIFFNESSES.items())
@@ -67,6 +67,7 @@ def run_band(on_done: Callable[[], object] | None = None) -> tuple[BandRow, ...]
 
 
 def _run_row(row: tuple[float | None, float]) -> BandRow:
+    """Simulate the six cases with a stiffness [N/m] and time step [s]."""
     stiffness, time_step = row
     vehicle = load_vehicle(VEHICLE)
     if stiffness is not None:
@@ -82,7 +83,7 @@ def _run_row(row: tuple[float | None, float]) -> BandRow:
 
 
 def map_band(session: Session) -> Outcome:
-    """Drive the six cases with compliant belts over time steps and stiffness."""
+    """Simulate the six cases with compliant belts over time steps and stiffness."""
     with session.counting("climbing", len(TIME_STEPS) + len(STIFFNESSES)) as done:
         rows = run_band(done)
     records = [row.record() for row in rows]
@@ -90,7 +91,7 @@ def map_band(session: Session) -> Outcome:
 
 
 def map_open(session: Session, size: str, chosen: Mapping[str, Any]) -> Outcome:
-    """Drive the six cases over rear flippers, centre of mass and contact stiffness."""
+    """Simulate the six cases over rear flippers, centre of mass and contact stiffness."""
     with session.counting("climbing", climb_count(size)) as done:
         result = run_map(size, **chosen, on_done=done)
     records = [point.record() for point in result.points]
@@ -184,7 +185,7 @@ def run(
 
 
 def table_4(result: Table4) -> Table:
-    """Return Table IV beside the paper's."""
+    """Return the simulated Table IV beside the paper's."""
     columns = (
         "front sub-tracks [deg]",
         "step [mm]",
@@ -211,7 +212,7 @@ def table_4(result: Table4) -> Table:
 
 
 def draw_table_4(table: Table4) -> Figure:
-    """Draw how each of the six cases ended, seen from the side."""
+    """Draw the end of each of the six cases in side view."""
     figure = new_figure(14.0, 8.5)
     figure.suptitle(
         f"Table IV, {table.track_model}, preset {table.preset}: {table.matches} of {len(table.cases)} match",

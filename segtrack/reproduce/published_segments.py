@@ -1,4 +1,4 @@
-"""Segments as published: without the sliders across the track that let them turn as friction says."""
+"""Track model `segments` as published, without its later sliders across the track."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from segtrack.engine import TRACK_MODELS
 
 @contextmanager
 def as_published() -> Iterator[None]:
-    """Build the track model `segments` within the block as Okada et al. (2020) do, on rigid contacts."""
+    """Context in which the track model `segments` is built as in Okada et al. 2020, on rigid contacts."""
     row = TRACK_MODELS["segments"]
     builder = "segtrack.bullet.belts.segments:published_builder"
     TRACK_MODELS["segments"] = replace(row, builders={"pybullet": builder})

@@ -1,4 +1,4 @@
-"""Commands of `segtrack reproduce`: their registry, the options that they share, and their timing harness."""
+"""Registry of the `segtrack reproduce` commands, with their common options and timing harness."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MOST_ROBOTS = 100_000
 
 
 def at_most(most: float, unit: str, least: float = -math.inf) -> Callable[[str], float]:
-    """Return a parser of an option: a number beyond its bounds is mistyped, or meant in another unit.
+    """Return a parser of a number option that refuses values beyond bounds, as mistyped or in a wrong unit.
 
     Args:
-        most: Largest number that anybody can mean.
-        unit: Unit of both, "" if they have none.
-        least: Smallest one; what is wrong below zero is for those to tell that compute with it.
+        most: Largest sensible number.
+        unit: Unit of the bounds; "" for none.
+        least: Smallest sensible number; negative ones are left to the computation to refuse.
     """
     bounds = f"at most {most:g}" if least == -math.inf else f"from {least:g} to {most:g}"
     bounds = f"{bounds} {unit}".rstrip()
@@ -91,7 +91,7 @@ Rounds = Annotated[int, typer.Option(help="How often each takes its turn.", min=
 
 
 def parse_numbers(option: str, text: str) -> tuple[float, ...]:
-    """Parse the value of an option that takes several numbers.
+    """Parse the value of an option with several numbers.
 
     Raises:
         InvalidValueError: The text is not numbers with commas between them.
@@ -109,35 +109,35 @@ Choice = TypeVar("Choice")
 
 
 class Session(Protocol):
-    """Results folder and progress bars that a command hands to the `run` of its module."""
+    """Results folder and progress bars, passed from a command to the `run` of its module."""
 
     @property
     def folder(self) -> Path:
-        """Folder for results, known to be writable."""
+        """Folder for results; it exists and is writable."""
 
     def rename(self, name: str) -> None:
-        """Call the folder otherwise if the user did not name one.
+        """Rename the default results folder; a folder that the user chose keeps its name.
 
         Raises:
             FileAccessError: Nothing can be written there.
         """
 
     def counting(self, what: str, total: int) -> AbstractContextManager[Callable[[], None]]:
-        """Show a bar for pieces of work; yields a function to call after each."""
+        """Show a progress bar; yields a function to call after each piece of work."""
 
     def progress(self, what: str, total: float) -> AbstractContextManager[Callable[[float], None]]:
-        """Show a bar; yields a function that sets how far the work is."""
+        """Show a progress bar; yields a function that sets the progress."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One command.
+    """Command of `segtrack reproduce`.
 
     Attributes:
         name: Name of the command, of its results folder and, with underscores, of its module in
             `segtrack.reproduce`, whose `run(session, ...)` does the work; the keyword parameters of `run`,
             annotated with `typer.Option`, are the command's options.
-        summary: Help of the command: what is reproduced.
+        summary: Help text of the command.
     """
 
     name: str
@@ -145,7 +145,7 @@ class Experiment:
 
     @property
     def run(self) -> Callable[..., Outcome]:
-        """Function that does the work; its module is imported here."""
+        """Function of the experiment's module, imported here."""
         run: Callable[..., Outcome] = import_module(f"segtrack.reproduce.{self.name.replace('-', '_')}").run
         return run
 
@@ -202,7 +202,7 @@ EXPERIMENTS = (
 
 
 def markdown_table() -> str:
-    """Return the table of all commands for a Markdown document, a row each."""
+    """Return a Markdown table of all commands, a row each."""
     rows = [
         f"| `segtrack reproduce {row.name}` | {row.summary.splitlines()[0].rstrip('.')} |"
         for row in EXPERIMENTS
@@ -211,13 +211,13 @@ def markdown_table() -> str:
 
 
 def runnable(choices: Mapping[Choice, tuple[str | None, str]]) -> tuple[tuple[Choice, ...], tuple[str, ...]]:
-    """Leave out what needs PyBullet where it is not installed.
+    """Leave out the choices that need PyBullet if it is not installed.
 
     Args:
-        choices: Engine, None for the one that runs the track model, and track model, by name.
+        choices: Engine (None for one that runs the track model) and track model, by name.
 
     Returns:
-        Names of those that run here, and notes that name the others.
+        Names of the available choices, and notes that name the others.
 
     Raises:
         MissingPyBulletError: Nothing is left.
@@ -244,11 +244,11 @@ Sample = TypeVar("Sample")
 
 @dataclass(frozen=True)
 class Elapsed:
-    """Time that a call took.
+    """Duration of a call.
 
     Attributes:
         clock: Wall time [s].
-        processor: Time of the processor [s].
+        processor: Processor time [s].
     """
 
     clock: float
@@ -256,7 +256,7 @@ class Elapsed:
 
 
 def stopwatch(call: Callable[[], object]) -> Elapsed:
-    """Measure how long a call takes."""
+    """Measure the duration of a call."""
     clock, processor = time.perf_counter(), time.process_time()
     call()
     return Elapsed(time.perf_counter() - clock, time.process_time() - processor)
@@ -268,13 +268,13 @@ def take_turns(
     on_done: Callable[[], object] = lambda: None,
     warm_up: bool = False,
 ) -> dict[Name, tuple[Sample, ...]]:
-    """Call each contender once a round.
+    """Call each contender once in each round.
 
     Args:
-        contenders: Functions that run one contender and return a sample, by name.
+        contenders: Functions that run a contender and return a sample, by name.
         rounds: Number of rounds, at least 1.
-        on_done: Called after each call that counts.
-        warm_up: Add a first round that does not count, in which kernels are compiled.
+        on_done: Function called after each counted call.
+        warm_up: True for a first round that does not count, to compile kernels.
 
     Returns:
         Samples of the rounds, by name.

@@ -41,7 +41,7 @@ MODELS: tuple[Model, Model] = ("segments", "chain")
 
 @dataclass(frozen=True)
 class Scenes:
-    """Results of one track model; `hill` is the slope that is driven up."""
+    """Results of one track model; `hill` is a slope driven up."""
 
     flat: SteadyDrive
     hill: SteadyDrive
@@ -52,16 +52,16 @@ class Scenes:
 
 @dataclass(frozen=True)
 class ComparedLine:
-    """One quantity of both models.
+    """One quantity, compared between both models.
 
     Attributes:
         scene: Scene of the measurement.
         quantity: Name of the quantity, with its unit in brackets.
-        segments: Value of the segments; None if they did not run.
+        segments: Value of the segments; None if they were not run.
         chain: Value of the link chain.
-        reference: Closed form or published value; None if there is neither.
-        tolerance: Values nearer than this agree; None for words, which agree if they are equal.
-        why: Reason for the values and their difference.
+        reference: Closed form or published value; None without one.
+        tolerance: Largest difference that counts as agreement; None for texts, which must be equal.
+        why: Explanation of the values and their difference.
     """
 
     scene: str
@@ -74,25 +74,25 @@ class ComparedLine:
 
     @property
     def values(self) -> dict[Model, float | str]:
-        """Values by track model, of those that ran."""
+        """Values by track model, of the models that were run."""
         ran: dict[Model, float | str] = {} if self.segments is None else {"segments": self.segments}
         return ran | {"chain": self.chain}
 
     @property
     def difference(self) -> float | None:
-        """Chain less segments; None for words, and if segments did not run."""
+        """Chain minus segments; None for texts, and if segments were not run."""
         if isinstance(self.chain, str) or isinstance(self.segments, str | None):
             return None
         return self.chain - self.segments
 
     @property
     def agree(self) -> bool | None:
-        """True if the models agree with one another; None if one of them did not run."""
+        """True if both models agree; None if one was not run."""
         return None if self.segments is None else self._near(self.chain, self.segments)
 
     @property
     def off_reference(self) -> tuple[Model, ...]:
-        """Models that do not agree with the reference."""
+        """Models that disagree with the reference."""
         if self.reference is None:
             return ()
         return tuple(model for model, value in self.values.items() if not self._near(value, self.reference))
@@ -114,12 +114,12 @@ class ComparedLine:
 
 @dataclass(frozen=True)
 class SegmentsVsChain:
-    """Both models in all scenes.
+    """Comparison of both models in all scenes.
 
     Attributes:
-        friction: Friction of the tracks on flat ground, slope and hitch.
-        scenes: Results by track model; the chain's at least.
-        lines: The comparison, quantity by quantity.
+        friction: Friction of the tracks on flat ground, slope and hitch [-].
+        scenes: Results by track model; always with the chain's.
+        lines: Comparisons, quantity by quantity.
     """
 
     friction: float
@@ -128,7 +128,7 @@ class SegmentsVsChain:
 
     @property
     def speed_ratio(self) -> float | None:
-        """Real-time factor of the chain over that of the segments, on the flat; None if they did not run."""
+        """Chain's over segments' real-time factor on flat ground; None if segments were not run."""
         if "segments" not in self.scenes:
             return None
         return self.scenes["chain"].flat.real_time_factor / self.scenes["segments"].flat.real_time_factor
@@ -140,7 +140,7 @@ class SegmentsVsChain:
 
     @property
     def same_outcomes(self) -> int | None:
-        """Number of cases of Table IV in which both models end alike; None if one did not run."""
+        """Number of cases of Table IV with equal outcome in both models; None if one was not run."""
         if len(self.scenes) < len(MODELS):
             return None
         pairs = zip(*(self.scenes[model].climbs.cases for model in MODELS), strict=True)
@@ -163,7 +163,7 @@ class SegmentsVsChain:
 
 
 def compare(scenes: Mapping[Model, Scenes]) -> SegmentsVsChain:
-    """Set both models side by side; the chain beside closed forms alone if segments did not run."""
+    """Compare both models quantity by quantity; the chain with closed forms only if segments were not run."""
     friction = track_friction()
     chain = scenes["chain"]
     segments = scenes.get("segments", chain)
@@ -305,7 +305,7 @@ _AROUND = math.radians(3.0)
 
 
 def scene_count(models: Sequence[Model] = MODELS) -> int:
-    """Return how often `run_segments_vs_chain` calls its `on_done`."""
+    """Return the number of times that `run_segments_vs_chain` calls its `on_done`."""
     return len(models) * (2 + len(TABLE_4))
 
 
@@ -314,14 +314,14 @@ def run_segments_vs_chain(
     models: Sequence[Model] = MODELS,
     on_done: Callable[[], object] | None = None,
 ) -> SegmentsVsChain:
-    """Let both models, or the chain alone, go through all scenes.
+    """Run both models, or the chain alone, through all scenes.
 
     On flat ground one model drives after the other, while nothing else runs, so that their
     real-time factors can be compared; all the rest goes on in processes of their own.
 
     Args:
-        models: Models that run; `chain` is among them.
-        on_done: Called after flat ground, after slope and hitch, and after each step, of each model.
+        models: Models to run; `chain` is among them.
+        on_done: Function called after flat ground, after slope and hitch, and after each step, per model.
     """
     flats = run_parallel(partial(drive_steadily, VEHICLE), models, workers=1, on_done=on_done)
     others = run_parallel(_slopes_and_hitch, models, on_done=on_done)
@@ -347,7 +347,7 @@ _WINDOW = 0.5
 
 
 def draw_segments_vs_chain(result: SegmentsVsChain) -> Figure:
-    """Draw flat ground, slope and hitch in a row, the climbs below it, each with its reference."""
+    """Draw flat ground, slope and hitch in a row, the climbs below, each with its reference."""
     figure = new_figure(16.0, 9.0)
     cases = len(result.scenes["chain"].climbs.cases)
     title = "Link chain"
@@ -439,7 +439,7 @@ def _label(axes: Axes, title: str, x: str, y: str, pad: float = 6.0) -> None:
 
 
 def run(session: Session) -> Outcome:
-    """Drive all scenes with the models that run here."""
+    """Run all scenes with the models whose engine is installed."""
     models, notes = runnable({model: (None, model) for model in MODELS})
     with session.counting("comparing", scene_count(models)) as done:
         result = run_segments_vs_chain(models=models, on_done=done)
@@ -449,7 +449,7 @@ def run(session: Session) -> Outcome:
 
 
 def segments_vs_chain(result: SegmentsVsChain) -> tuple[Table, ...]:
-    """Return both track models line by line, then why; what is off the reference is red."""
+    """Return both models line by line, then explanations; values off the reference are red."""
     both = result.same_outcomes is not None
     title = "Link chain beside closed forms and the physical robot"
     if both:
@@ -479,7 +479,7 @@ def segments_vs_chain(result: SegmentsVsChain) -> tuple[Table, ...]:
 
 
 def _number(line: ComparedLine, value: float | str | None) -> str:
-    """A value to a hundredth of its tolerance."""
+    """Number rounded to a hundredth of its tolerance, as text."""
     if value is None or isinstance(value, str) or line.tolerance is None:
         return "" if value is None else str(value)
     digits = max(0, 2 - math.floor(math.log10(line.tolerance)))

@@ -1,4 +1,4 @@
-"""`segtrack reproduce speed`: compliant belts over segments, as they are and as published, Quince."""
+"""`segtrack reproduce speed`: compliant belts over segments (present and as published), on Quince."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ moves, and height of that one's centre of mass [m]."""
 
 @contextmanager
 def with_arm(vehicle: VehicleDescription) -> Iterator[VehicleDescription]:
-    """Yield a vehicle, whose body is a box, with an arm on it whose servos hold 60 N m each."""
+    """Yield a vehicle with a box body that carries an arm, with servos of 60 N m each."""
     body = vehicle.body
     assert body.size is not None
     length, width, height = body.size
@@ -109,13 +109,13 @@ SECONDS = {"climb": 6.0, "turn": 1.5}
 
 @dataclass(frozen=True)
 class SpeedTable:
-    """Real-time factors of each round by scene and racer.
+    """Real-time factors of each round, by scene and racer (an engine with a track model).
 
     Attributes:
-        factors: Factors, by scene, then by racer (rounds,).
-        solutions: Times that the native engine solved a step on average, by scene, then by racer.
-        python_fraction: Fraction of a control step of 20 ms of the native engine, turning Quince, that
-            is Python and not its kernel; median over the rounds. None if it was not run.
+        factors: Real-time factors, by scene, then by racer (rounds,) [-].
+        solutions: Mean number of solves per step of the native engine, by scene, then by racer.
+        python_fraction: Fraction of Python, beside the kernel, in a control step of 20 ms of the native
+            engine with Quince turning; median over the rounds. None if it was not run.
     """
 
     factors: dict[str, dict[str, tuple[float, ...]]]
@@ -123,11 +123,11 @@ class SpeedTable:
     python_fraction: float | None
 
     def median(self, scene: str, racer: str) -> float:
-        """Return the median real-time factor over the rounds."""
+        """Return the median real-time factor over the rounds [-]."""
         return statistics.median(self.factors[scene][racer])
 
     def ratio(self, scene: str, racer: str, over: str = "segments") -> float | None:
-        """Return the speed over that of another racer in the same run; None if that did not run."""
+        """Return the ratio of the speed to another racer's in the same run; None if that was not run."""
         if over not in self.factors[scene]:
             return None
         return self.median(scene, racer) / self.median(scene, over)
@@ -161,13 +161,13 @@ def measure_speed(
     seconds: Mapping[str, float] = SECONDS,
     racers: Sequence[str] = tuple(RACERS),
 ) -> SpeedTable:
-    """Measure all racers in turn.
+    """Measure all racers in turn, in each round.
 
     Args:
         rounds: Number of rounds, at least 1.
-        on_done: Called after each scene of each racer in each round.
+        on_done: Function called after each scene of each racer in each round.
         seconds: Simulated time of a round by scene [s].
-        racers: Names of those that run.
+        racers: Names of the racers to run.
 
     Raises:
         InvalidValueError: No rounds.
@@ -195,7 +195,7 @@ def measure_speed(
 
 
 def _race(scene: str, racer: str, seconds: float) -> tuple[float, float, float]:
-    """Return the wall time of a simulated duration, the native kernel's part of it [s], and solutions a step.
+    """Return wall time of a simulated duration, the native kernel's part of it [s], and solves per step.
 
     There are none in PyBullet.
     """
@@ -225,6 +225,7 @@ def _race(scene: str, racer: str, seconds: float) -> tuple[float, float, float]:
 
 
 def _set_out(world: World, scene: str, track_model: str, vehicle: VehicleDescription) -> Robot:
+    """Add a scene's terrain and the vehicle to a world, with the scene's flipper angles."""
     front, rear = (45.0, REAR_FLIPPERS_DEG) if scene == "climb" else (57.0, 57.0)
     angles = {
         name: math.radians(front if flipper.tip_direction == "front" else rear)
@@ -236,7 +237,7 @@ def _set_out(world: World, scene: str, track_model: str, vehicle: VehicleDescrip
 
 @contextmanager
 def _kernel_time() -> Iterator[list[float]]:
-    """Yield a list of one: the time that the native engine's kernel takes within the block [s]."""
+    """Yield a list of one: the native engine's kernel time within the block [s]."""
     from segtrack.native import belt_vehicle as vehicle
 
     spent, kernel = [0.0], vehicle.advance
@@ -254,7 +255,7 @@ def _kernel_time() -> Iterator[list[float]]:
 
 
 def run(session: Session, rounds: Rounds = ROUNDS) -> Outcome:
-    """Measure all racers that run here."""
+    """Measure all racers whose engine is installed."""
     names, notes = runnable({name: (engine, model) for name, (engine, model, _) in RACERS.items()})
     with session.counting("driving", rounds * len(SCENES) * len(names)) as done:
         result = measure_speed(rounds, done, racers=names)

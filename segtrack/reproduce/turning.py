@@ -1,4 +1,4 @@
-"""`segtrack reproduce turning`: yaw rates beside a closed form and beside planar friction."""
+"""`segtrack reproduce turning`: yaw rates compared with a closed form and with planar friction."""
 
 from __future__ import annotations
 
@@ -45,15 +45,15 @@ SCENES = ("spot", "slope", "arcs")
 
 @dataclass(frozen=True)
 class TurningCase:
-    """One vehicle that turned.
+    """Result of one vehicle in one scene.
 
     Attributes:
         vehicle: Name of the vehicle, in words.
         scene: Manoeuvre and ground, in words.
         rig: Vehicle, engine and track model.
-        steered: Measured motion, and that of planar friction under its loads.
-        uniform: Closed form for uniform pressure, yaw rate over that without slip [-]; None but for
-            turns on the spot.
+        steered: Measured motion, and the motion by planar friction under the measured loads.
+        uniform: Ratio of yaw rate to no-slip yaw rate under uniform pressure, in closed form [-]; None
+            except for turns on the spot.
     """
 
     vehicle: str
@@ -64,12 +64,12 @@ class TurningCase:
 
     @property
     def steering_efficiency(self) -> float | None:
-        """Value for the vehicle file; None where it is not measured: not on the spot, or no turn."""
+        """Steering efficiency for the vehicle file [-]; None off the spot, or without a turn."""
         efficiency = round(self.steered.over_no_slip, 3)
         return efficiency if self.uniform is not None and 0 < efficiency <= 1 else None
 
     def record(self) -> dict[str, object]:
-        """Everything as plain values with the names that JSON has."""
+        """Return a JSON-serialisable dict."""
         steered = self.steered
         return {
             "vehicle": self.vehicle,
@@ -95,7 +95,7 @@ def uniform_pressure_turning_rate(speed: float, gauge: float, length: float) -> 
     """Turning rate [rad/s] on the spot of two uniform-pressure tracks.
 
     Args:
-        speed: Speed of the belts, one forward and one backward [m/s].
+        speed: Belt speed, forward on one side and backward on the other [m/s].
         gauge: Distance between the tracks' middles [m], > 0.
         length: Length of each ground line [m], > 0.
 
@@ -119,7 +119,7 @@ Vehicles = dict[str, tuple[VehicleDescription, dict[str, float]]]
 
 
 def compared_vehicles(name: str | Path | None = None) -> Vehicles:
-    """A vehicle, bundled or of a file, with its flippers up and flat if it has any.
+    """Vehicle by name or file, with flippers up and flat if it has any; by default several.
 
     Without a name, Quince so, after PackBot with three gauges.
     """
@@ -146,15 +146,15 @@ def run_turning(
     engine: EngineName | None = None,
     on_case: Callable[[], object] = lambda: None,
 ) -> tuple[TurningCase, ...]:
-    """Let vehicles turn to the left, with each of some track models.
+    """Turn vehicles to the left with each track model.
 
     Args:
-        vehicle: Name of a bundled one, or path of a vehicle file; `compared_vehicles` if not given.
+        vehicle: Bundled name or path of a vehicle file; `compared_vehicles` by default.
         track_models: Names of track models.
-        scenes: spot, slope or arcs.
+        scenes: Names of scenes: spot, slope or arcs.
         speeds: Belt speeds [m/s], > 0.
-        engine: native or pybullet; the one that runs each track model if not given.
-        on_case: Called after each case.
+        engine: native or pybullet; by default the one that runs each track model.
+        on_case: Function called after each case.
 
     Raises:
         UnknownNameError: No such scene, vehicle, track model or engine.
@@ -183,7 +183,7 @@ def run_turning(
 
 
 def _cases(rig: Rig, scenes: Sequence[str], speed: float) -> Iterator[tuple[str, Steered, float | None]]:
-    """Each scene's name, how the rig steered, and the closed form over no slip."""
+    """Yield each scene's name, the rig's motion in it, and the closed form over no slip."""
     if "spot" in scenes:
         uniform = uniform_pressure_turning_rate(1.0, rig.gauge, rig.ground_length) * rig.gauge / 2
         yield "on the spot", turn_on_the_spot(rig, speed), uniform
@@ -199,7 +199,7 @@ _WIDTH = 0.8
 
 
 def draw_turning(cases: tuple[TurningCase, ...]) -> Figure:
-    """Yaw rates over those without slip, a panel for each scene; a mark for each belt speed, rising."""
+    """Plot yaw rates over no-slip ones: a panel for each scene, a mark for each belt speed, rising."""
     scenes = list(dict.fromkeys(case.scene for case in cases))
     models = list(dict.fromkeys(case.rig.track_model for case in cases))
     vehicles = list(dict.fromkeys(case.vehicle for case in cases))
@@ -226,7 +226,7 @@ def draw_turning(cases: tuple[TurningCase, ...]) -> Figure:
 
 
 def _draw_vehicle(axes: Axes, place: int, cases: list[TurningCase], models: list[str]) -> None:
-    """One vehicle in one scene, around x = `place`."""
+    """Plot one vehicle in one scene around x = `place`."""
     step = _WIDTH / max(len(cases), 1)
     for i, case in enumerate(sorted(cases, key=lambda case: models.index(case.rig.track_model))):
         x = place - _WIDTH / 2 + (i + 0.5) * step
@@ -254,7 +254,7 @@ def run(
     ] = ["spot"],  # noqa: B006
     speeds: Annotated[str, typer.Option(help="Belt speeds [m/s], with commas.")] = str(TURNING_SPEED),
 ) -> Outcome:
-    """Let vehicles turn with the track models that run here."""
+    """Turn vehicles with the track models that are available."""
     models, notes = runnable({model: (engine, model) for model in track_model or TRACK_MODELS})
     chosen = (vehicle, models, scene, parse_numbers("--speeds", speeds))
     each = sum(len(RADII) if name == "arcs" else 1 for name in scene)
@@ -273,7 +273,7 @@ def run(
 
 
 def turning_table(cases: tuple[TurningCase, ...]) -> Table:
-    """Return yaw rates over those without slip, beside closed form and planar friction; slip if varied."""
+    """Return yaw rates over no-slip ones, beside closed form and planar friction; slip if it varies."""
     varied = len({case.steered.belts for case in cases}) > 1
     scenes = {case.scene for case in cases}
     title = "Yaw rate over that without slip"

@@ -1,15 +1,15 @@
-"""Trials of operators: what counts, how it is kept, and how it is compared.
+"""Trials of operators: rules, results, records and comparisons.
 
 | module | what |
 |---|---|
 | `trial` | repetitions, faults and the clock, as they happen |
 | `observer` | whether a vehicle touches a wall, and where it is |
-| `situation` | what a trial is told, what it tells, and its pace |
-| `settings` | what a score depends on, with sources; reliability and confidence |
+| `situation` | input and events of a trial, and its pace |
+| `settings` | settings of a score, with sources; reliability and confidence |
 | `splits` | when each gate was passed, since its repetition began |
-| `result` | what came of a trial: rate, conditions, comparison |
+| `result` | result of a trial: rate, conditions, comparison |
 | `records` | results in a folder, a file an operator |
-| `syllabus` | exercises in their order, who has passed them, and what conditions of seeing there are |
+| `syllabus` | exercises in order, operators' progress, and conditions of seeing |
 | `class_report` | results of a class as HTML and CSV |
 | `report` | an operator's record as HTML and CSV, and a list of all |
 """

@@ -1,4 +1,4 @@
-"""Results of a class: operators and the exercises of a syllabus, as a page that prints, and a table (CSV)."""
+"""Results of a class: operators by exercises of a syllabus, as a printable page and a CSV table."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from segtrack.scoring.syllabus import ExerciseProgress, Syllabus
 
 
 class ClassRow(NamedTuple):
-    """Progress of an operator.
+    """Progress of one operator.
 
     Attributes:
         operator: Name of the operator.
-        progress: Progress in each exercise, in their order.
-        trials: Number of trials, those of no exercise included.
-        problems: Number of lines of the record that could not be read.
+        progress: Progress in each exercise, in syllabus order.
+        trials: Number of trials, including those outside of exercises.
+        problems: Number of unreadable lines in the record.
     """
 
     operator: str
@@ -32,12 +32,12 @@ class ClassRow(NamedTuple):
 
     @property
     def passed(self) -> int:
-        """Number of exercises that are passed."""
+        """Number of passed exercises."""
         return sum(each.passed is not None for each in self.progress)
 
 
 def class_rows(records: Records, syllabus: Syllabus) -> tuple[ClassRow, ...]:
-    """Return the progress of all operators that have a record, by name.
+    """Return the progress of all operators with a record, by name.
 
     Raises:
         FileAccessError: A record cannot be read.
@@ -56,15 +56,15 @@ def class_html(
     live: Mapping[str, Any],
     language: Language = ENGLISH,
 ) -> str:
-    """Return the page of a class.
+    """Return the class's results as an HTML page.
 
     Args:
         rows: Progress of the operators.
         syllabus: Exercises.
         written: Date of the page.
         live: Values of the template: `people` (name, role, place in the queue), `driver`, `trial`, and the
-            links `report`, to which an operator's name is added, and `table`, to which `.csv` is.
-        language: Language of its words.
+            links `report` (an operator's name is appended) and `table` (`.csv` is appended).
+        language: Language of the page.
 
     Raises:
         MissingPackageError: Jinja2 is not installed.
@@ -88,7 +88,7 @@ _COLUMNS = (
 
 
 def class_csv(rows: Sequence[ClassRow]) -> str:
-    """Return the progress as a table, a line for each operator and exercise."""
+    """Return the progress as CSV, one line for each operator and exercise."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(_COLUMNS)

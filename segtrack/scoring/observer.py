@@ -26,10 +26,10 @@ class PlanOutline(NamedTuple):
     """Outline of a vehicle in plan, as convex parts.
 
     Attributes:
-        points: Corners of all parts in the world's plan, those of each counterclockwise (n, 2) [m].
+        points: World x and y of the parts' corners, each part counterclockwise (n, 2) [m].
         counts: Number of corners of each part (p,).
-        z_min: Lowest point of each in the world (p,) [m].
-        z_max: Highest point of each in the world (p,) [m].
+        z_min: Lowest world z of each part (p,) [m].
+        z_max: Highest world z of each part (p,) [m].
     """
 
     points: Array
@@ -44,17 +44,17 @@ class PlanOutline(NamedTuple):
 
 
 class WallSensor:
-    """Sensor of a course's walls.
+    """Sensor for contact with a course's walls.
 
     Two convex shapes in a plane are apart if and only if one of their sides' normals separates them. In
     height only ranges are compared: a vehicle that leans over a low wall may be said to touch it early.
 
     Attributes:
-        distance: A wall nearer than this is touched [m]; near its corners up to 1.4 times as far.
+        distance: Distance below which a wall counts as touched [m]; near its corners up to 1.4 times as far.
     """
 
     def __init__(self, walls: Sequence[Wall], distance: float = 0.0) -> None:
-        """Take a course's walls."""
+        """Prepare to sense a course's walls."""
         self.distance = distance
         self._middles = np.array([(wall.x, wall.y) for wall in walls]).reshape(-1, 2)
         yaws = np.array([wall.yaw for wall in walls])
@@ -68,7 +68,7 @@ class WallSensor:
         self._tops = np.array([wall.top for wall in walls])
 
     def touches(self, outline: PlanOutline) -> bool:
-        """Return True if a part overlaps a wall; sides that just meet do not."""
+        """Return whether any part overlaps a wall; touching sides do not count."""
         near = self._near(outline)
         if not len(near):
             return False
@@ -78,7 +78,7 @@ class WallSensor:
         return not apart.all()
 
     def _near(self, outline: PlanOutline) -> NDArray[np.intp]:
-        """Indices of the walls that reach into a circle around all parts."""
+        """Indices of the walls near a circle around all parts."""
         low, high = outline.points.min(axis=0), outline.points.max(axis=0)
         middle, radius = (low + high) / 2, float(np.hypot(*(high - low))) / 2
         seen = np.einsum("wij,wj->wi", self._axes, middle - self._middles)
@@ -86,7 +86,7 @@ class WallSensor:
         return np.flatnonzero((gaps**2).sum(axis=1) <= radius**2)
 
     def _apart_by_parts(self, outline: PlanOutline, near: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return True where a side of each part has a wall wholly outside of it (w, p)."""
+        """Return True where a side of part p separates it from wall w (w, p)."""
         points, ends = outline.points, np.cumsum(outline.counts)
         starts, after = ends - outline.counts, np.arange(1, len(points) + 1)
         after[ends - 1] = starts
@@ -98,7 +98,7 @@ class WallSensor:
         return np.logical_or.reduceat(outside & (lengths > _ROUNDING), starts, axis=1)
 
     def _apart_by_walls(self, outline: PlanOutline, near: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return True where a side of each wall has a part wholly outside of it (w, p)."""
+        """Return True where a side of wall w separates it from part p (w, p)."""
         starts = np.cumsum(outline.counts) - outline.counts
         seen = self._axes[near] @ (outline.points - self._middles[near, None]).swapaxes(1, 2)
         halves = self._halves[near][:, :, None] - _ROUNDING
@@ -112,12 +112,12 @@ _Place = Callable[[], tuple[Array, Array]]
 
 
 class _Prism(NamedTuple):
-    """A convex profile on a link, moved along a straight line.
+    """Prism on a link: a convex profile, extruded along a straight line.
 
     Attributes:
-        place: Function that returns the link's pose.
+        place: Function that returns the link's pose in the world.
         profile: Corners in order, in the link's frame (n, 3) [m].
-        across: Displacement by which the profile is moved, in the link's frame (3,) [m].
+        across: Extrusion vector in the link's frame (3,) [m].
     """
 
     place: _Place
@@ -126,7 +126,7 @@ class _Prism(NamedTuple):
 
 
 class VehicleOutline:
-    """Vehicle as convex pieces: what of its body can touch, and the hull of each belt with its grousers.
+    """Convex prisms of a vehicle: collision shapes of its body, and each belt's hull with its grousers.
 
     A ball or a mesh counts as its view along its own z axis, from one end of it to the other. Meshes that
     only PyBullet can use, and plates without thickness in that view, are left out, as the log says.
@@ -155,7 +155,7 @@ class VehicleOutline:
 
 
 def swept(points: Array, counts: NDArray[np.intp], ways: Array) -> tuple[Array, NDArray[np.intp]]:
-    """Return the areas that convex polygons cover when each is moved along a straight line.
+    """Return the areas swept by convex polygons, each moved along a straight line.
 
     Sides that look along the way are moved, the others stay, and where the two meet a side of the way's
     length comes between.
@@ -163,7 +163,7 @@ def swept(points: Array, counts: NDArray[np.intp], ways: Array) -> tuple[Array, 
     Args:
         points: Corners of all polygons, one after another, each in either order (n, 2) [m].
         counts: Number of corners of each polygon (p,).
-        ways: Displacement of each (p, 2) [m].
+        ways: Displacement of each polygon (p, 2) [m].
 
     Returns:
         Corners, those of each polygon counterclockwise (m, 2) [m], and how many each has (p,).
@@ -186,6 +186,7 @@ def swept(points: Array, counts: NDArray[np.intp], ways: Array) -> tuple[Array, 
 
 
 def _body(robot: Robot) -> Iterator[_Prism]:
+    """Prisms of a robot's collision shapes."""
     name, log = robot.description.name, logging.getLogger("segtrack")
     for link, frame, corners in shapes_on_links(robot.description):
         try:
@@ -198,7 +199,7 @@ def _body(robot: Robot) -> Iterator[_Prism]:
 
 
 def _shape(robot: Robot, link: str, frame: Frame, corners: Array) -> _Prism:
-    """A shape's view along its own z axis, from one end to the other: boxes and cylinders are no more."""
+    """Prism around a shape, along the shape's own z axis: exact for boxes and cylinders."""
     hull = corners[ConvexHull(corners[:, :2]).vertices]
     low, high = corners[:, 2].min(), corners[:, 2].max()
     profile = frame.points(np.column_stack([hull[:, :2], np.full(len(hull), low)]))
@@ -211,7 +212,7 @@ def _shape(robot: Robot, link: str, frame: Frame, corners: Array) -> _Prism:
 
 
 def _belt(track: Track) -> _Prism:
-    """A belt's convex hull, out to the tips of its grousers."""
+    """Prism of a belt's convex hull, out to its grousers' tips."""
     spec, tips = track.spec, tip_outline(track.spec)
     mount: Frame = spec.mount.frame
 
@@ -227,7 +228,7 @@ class TrialObserver:
     """Observer of a robot on a course, for a trial."""
 
     def __init__(self, robot: Robot, course: Course, settings: ScoringSettings) -> None:
-        """Observe a robot beside a course's walls."""
+        """Prepare to observe a robot on a course."""
         self._robot = robot
         self._outline = VehicleOutline(robot)
         self._sensor = WallSensor(course.walls, settings.touch_distance) if course.walls else None
@@ -235,7 +236,7 @@ class TrialObserver:
     def look(
         self, time: float, wall_clock: float | None = None, late: bool = False, commanded: bool = True
     ) -> Situation:
-        """Return the robot's situation at a simulated time [s], as `Situation` has it."""
+        """Return the robot's situation at a simulated time [s]; arguments as in `Situation`."""
         state = self._robot.state
         touching = self._sensor is not None and self._sensor.touches(self._outline.look())
         return Situation(time, state.position, state.roll, state.pitch, touching, wall_clock, late, commanded)

@@ -1,4 +1,4 @@
-"""Results of trials in a folder: one file an operator, a line a trial, only ever added to."""
+"""Records of trials in a folder: one file per operator, one line per trial, append-only."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _UNFINISHED = "unfinished"
 
 
 class _Expert(NamedTuple):
-    """Expert under some conditions."""
+    """Expert named for some conditions."""
 
     course: str
     setting: float | None
@@ -52,7 +52,7 @@ class Book(NamedTuple):
     Attributes:
         operator: Name of the operator.
         results: Results in the order in which the trials ended.
-        problems: Lines of the file that could not be read, in words; they stay in the file.
+        problems: Unreadable lines of the file, in words; they stay in the file.
     """
 
     operator: str
@@ -61,7 +61,7 @@ class Book(NamedTuple):
 
 
 def check_operator(name: str, what: str = "operator") -> str:
-    """Return an operator's name without blanks around it; `what` calls it in the message.
+    """Check an operator's name, and return it without blanks around; `what` is its name in messages.
 
     Raises:
         InvalidValueError: No name that a file can be named after.
@@ -78,7 +78,7 @@ def check_operator(name: str, what: str = "operator") -> str:
 
 
 class Records:
-    """Results of trials in a folder.
+    """Records of trials in a folder.
 
     `OPERATOR.jsonl` holds a JSON object a trial, `experts.json` who the experts are, `unfinished/ID.json` a
     trial that is under way as it would be if it ended now. A line that was cut off when the power went is
@@ -97,7 +97,7 @@ class Records:
         return tuple(sorted(unquote(path.stem) for path in self.folder.glob(f"*{_SUFFIX}")))
 
     def __contains__(self, operator: str) -> bool:
-        """Return True if there is a record of an operator, whose name may be in another form of Unicode."""
+        """Return whether an operator has a record, in any Unicode form of the name."""
         return self._stored(operator) is not None
 
     def add(self, result: Result) -> None:
@@ -125,7 +125,7 @@ class Records:
             self._unfinished(result.id).unlink(missing_ok=True)
 
     def note_unfinished(self, result: Result) -> None:
-        """Keep a trial that is under way as if it ended now, in place of what was kept of it before.
+        """Save an unfinished trial as if it ended now, in place of its earlier save.
 
         It survives the end of this process, however it comes, but not that of the machine.
 
@@ -135,7 +135,7 @@ class Records:
         write_text(self._unfinished(result.id), result.model_dump_json())
 
     def recover(self) -> tuple[tuple[Result, ...], tuple[str, ...]]:
-        """Add the trials that no process is left to end to their operators' records.
+        """Add trials left unfinished by dead processes to their operators' records.
 
         Returns:
             The results that were added, and problems in words; what has one stays where it is.
@@ -160,7 +160,7 @@ class Records:
         return self.folder / _UNFINISHED / f"{trial}.json"
 
     def read(self, operator: str) -> Book:
-        """Return an operator's record, under the name that it is stored under.
+        """Return an operator's record, under its stored name.
 
         Raises:
             InvalidValueError: The operator's name is none.
@@ -190,7 +190,7 @@ class Records:
         return Book(operator, tuple(results), tuple(problems))
 
     def name_expert(self, operator: str, event: TrialConditions) -> None:
-        """Make an operator the expert under some conditions, in place of another.
+        """Name an operator the expert under some conditions, in place of any other.
 
         Raises:
             UnknownNameError: There is no record of the operator.
@@ -206,7 +206,7 @@ class Records:
             temporary.write_bytes(_EXPERTS.dump_json([*experts, named], indent=2))
 
     def expert_result(self, event: TrialConditions) -> Result | None:
-        """Return the fastest trial that the expert under some conditions passed, if one is named.
+        """Return the fastest passed trial of the expert named for some conditions; None without one.
 
         Raises:
             FileAccessError: A file cannot be read.
@@ -228,7 +228,7 @@ class Records:
             raise FileAccessError("read", path, _first(error)) from None
 
     def _stored(self, operator: str) -> str | None:
-        """Return the name that a record is stored under, exactly or in another form of Unicode."""
+        """Return the stored name of a record, equal exactly or in another Unicode form."""
         names, name = self.operators(), operator.strip()
         same = (
             each for each in names if unicodedata.normalize("NFC", each) == unicodedata.normalize("NFC", name)

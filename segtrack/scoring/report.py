@@ -1,4 +1,4 @@
-"""Report of an operator's record: one HTML page with its charts, or a table (CSV)."""
+"""Report of an operator's record: HTML page with charts, or CSV table."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _SIZE = (6.4, 2.4)
 def rate_chart(
     results: Sequence[Result], expert_rate: float | None, pass_fraction: float, t: Language = ENGLISH
 ) -> str:
-    """Draw the rates of trials under the same conditions, one after another.
+    """Draw the rates of trials under equal conditions, in order.
 
     Args:
-        results: The trials, at least one.
-        expert_rate: Expert's rate, in the same unit; None if no expert is named.
+        results: Trials, at least one.
+        expert_rate: Expert's rate, in the trials' unit; None if no expert is named.
         pass_fraction: Fraction of the expert's rate that passes.
-        t: Language of its words.
+        t: Language of the chart.
 
     Returns:
         The picture as an `svg` element.
@@ -68,7 +68,7 @@ def rate_chart(
 
 
 def repetition_chart(result: Result, t: Language = ENGLISH) -> str:
-    """Draw how long each repetition of a trial took; returns the picture as an `svg` element."""
+    """Draw the duration of each repetition of a trial; returns an `svg` element."""
     figure = Figure(figsize=_SIZE, layout="constrained")
     axes = figure.add_subplot()
     for label, (colour, hatch) in _BARS.items():
@@ -96,7 +96,7 @@ def _kind(attempt: Attempt) -> str:
 
 
 class _Trial(NamedTuple):
-    """Trial in the report."""
+    """Trial, as shown in the report."""
 
     result: Result
     comparison: ExpertComparison | None
@@ -147,7 +147,7 @@ def _format(value: float | None) -> str:
 
 
 class _EventGroup(NamedTuple):
-    """All trials under the same conditions."""
+    """Trials under equal conditions."""
 
     latest: Result
     trials: list[_Trial]
@@ -159,14 +159,14 @@ class _EventGroup(NamedTuple):
 def report_html(
     records: Records, operator: str, settings: ScoringSettings, written: str, language: Language = ENGLISH
 ) -> str:
-    """Return an operator's report.
+    """Return an operator's report as an HTML page.
 
     Args:
         records: Records of the operator and of experts.
         operator: Name of the operator.
-        settings: Reliability, confidence and fraction of an expert's rate to be shown.
+        settings: Reliability, confidence and fraction of an expert's rate to show.
         written: Date of the report.
-        language: Language of its words; what people wrote and names of courses stay as they are.
+        language: Language of the page; texts by people and names of courses are not translated.
 
     Returns:
         An HTML page, pictures included, that loads nothing.
@@ -191,7 +191,7 @@ def report_html(
 
 
 def reports_html(links: Sequence[tuple[str, str]], written: str, language: Language = ENGLISH) -> str:
-    """Return a page with the operators' names, and the links of their reports.
+    """Return an HTML page with the operators' names, linked to their reports.
 
     Raises:
         MissingPackageError: Jinja2 is not installed.
@@ -201,7 +201,7 @@ def reports_html(links: Sequence[tuple[str, str]], written: str, language: Langu
 
 
 def report_csv(records: Records, operator: str, settings: ScoringSettings) -> str:
-    """Return an operator's trials as a table, a line each.
+    """Return an operator's trials as CSV, one line each.
 
     Raises:
         SegtrackError: There is no such record, or a file cannot be read.
@@ -216,7 +216,7 @@ def report_csv(records: Records, operator: str, settings: ScoringSettings) -> st
 
 
 def text_cell(value: object) -> object:
-    """Return a value for a cell: text that a spreadsheet takes for a formula gets an apostrophe before it."""
+    """Escape a value for a spreadsheet cell: text that looks like a formula gets an apostrophe."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
 
 
@@ -224,7 +224,7 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def _groups(records: Records, book: Book, settings: ScoringSettings, t: Language) -> Iterable[_EventGroup]:
-    """Yield the operator's trials by their conditions."""
+    """Yield the operator's trials, grouped by conditions."""
 
     def place(result: Result) -> tuple[str, float, str, tuple[tuple[str, str], ...]]:
         course, setting, vehicle, others = result.event
@@ -249,7 +249,7 @@ def _trial(result: Result, expert: Result | None, settings: ScoringSettings) -> 
 
 
 def _format_setting(value: object, t: Language) -> str:
-    """Format a setting's value."""
+    """Format the value of a setting."""
     if isinstance(value, float):
         return f"{value:.4g}"
     allowed: Mapping[int, int] = dict(value)  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""Result of a trial: repetitions, conditions, rate, and comparison with another's."""
+"""Result of a trial: repetitions, conditions, rate, and comparison with an expert's."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ class Attempt(_Record):
 
     @property
     def real_time_factor(self) -> float | None:
-        """Simulated over elapsed time; None if the simulation was not watched in real time."""
+        """Simulated over elapsed time [-]; None if not run in real time."""
         return self.duration / self.wall_time if self.wall_time else None
 
 
 class TrialConditions(NamedTuple):
-    """Conditions that a rate depends on besides the operator: trials that differ in one are not compared.
+    """Conditions that affect a rate, besides the operator; only trials of equal conditions are compared.
 
     Attributes:
         course: Name of the course.
-        setting: Setting of the course, in its unit; None if it has none.
+        setting: Value of the course's setting, in its unit; None if it has none.
         vehicle: Name of the vehicle.
-        others: Names and values, by name: engine, track model, soil, link, ...
+        others: Names and values of other conditions, sorted by name: engine, track model, soil, link, ...
     """
 
     course: str
@@ -60,12 +60,12 @@ class TrialConditions(NamedTuple):
     def of(
         cls, course: str, setting: float | None, vehicle: str, others: Mapping[str, str]
     ) -> TrialConditions:
-        """Return conditions without those that do not matter."""
+        """Make conditions, leaving out those that do not affect a rate."""
         named = {name: value for name, value in others.items() if name not in _WITHOUT_EFFECT}
         return cls(course, setting, vehicle, tuple(sorted(named.items())))
 
     def __str__(self) -> str:
-        """Return them in words."""
+        """Conditions in words."""
         setting = "" if self.setting is None else f" at {self.setting:g}"
         others = "".join(f", {name.replace('_', ' ')} {value}" for name, value in self.others)
         return f"{self.course}{setting} with {self.vehicle}{others}"
@@ -119,29 +119,29 @@ class Result(_Record):
 
     @property
     def completed(self) -> int:
-        """Number of repetitions that are credited."""
+        """Number of credited repetitions."""
         return count_completed(self.attempts)
 
     @property
     def failed(self) -> int:
-        """Number of repetitions that a fault ended."""
+        """Number of repetitions ended by a fault."""
         return count_failed(self.attempts)
 
     @property
     def void(self) -> int:
-        """Number of repetitions that do not count, since the simulation was too slow."""
+        """Number of repetitions that do not count, because the simulation was too slow."""
         return sum(attempt.void for attempt in self.attempts)
 
     @property
     def real_time_factor(self) -> float | None:
-        """Simulated over elapsed time of all repetitions; None if it was not watched in real time."""
+        """Simulated over elapsed time of all repetitions [-]; None if not run in real time."""
         watched = [attempt for attempt in self.attempts if attempt.wall_time]
         wall_time = math.fsum(attempt.wall_time or 0.0 for attempt in watched)
         return math.fsum(attempt.duration for attempt in watched) / wall_time if watched else None
 
     @property
     def rate(self) -> float:
-        """Repetitions a minute on an obstacle, metres a minute on a terrain."""
+        """Rate in repetitions per minute (obstacle) or metres per minute (terrain)."""
         return rate(self.kind, self.attempts, self.distance, self.elapsed)
 
     @property
@@ -150,16 +150,16 @@ class Result(_Record):
         return RATE_UNITS[self.kind]
 
     def reliability(self, confidence: float) -> float:
-        """Return the reliability that is shown with a confidence."""
+        """Return the reliability shown with a confidence [-]."""
         return shown_reliability(self.completed, self.failed, confidence)
 
     def confidence(self, reliability: float) -> float:
-        """Return the confidence with which a reliability is shown."""
+        """Return the confidence with which a reliability is shown [-]."""
         return shown_confidence(self.completed, self.failed, reliability)
 
     @property
     def event(self) -> TrialConditions:
-        """Conditions that a rate depends on besides the operator."""
+        """Conditions that affect the rate, besides the operator."""
         return TrialConditions.of(self.course, self.setting, self.vehicle, self.conditions)
 
 
@@ -167,26 +167,26 @@ RATE_UNITS: Mapping[Kind, str] = {"obstacle": "1/min", "terrain": "m/min"}
 
 
 def count_completed(attempts: Sequence[Attempt]) -> int:
-    """Return the number of repetitions that are credited."""
+    """Return the number of credited repetitions."""
     return sum(attempt.fault is None and not attempt.void for attempt in attempts)
 
 
 def count_failed(attempts: Sequence[Attempt]) -> int:
-    """Return the number of repetitions that a fault ended."""
+    """Return the number of repetitions ended by a fault."""
     return sum(attempt.fault is not None and not attempt.void for attempt in attempts)
 
 
 def void_time(attempts: Sequence[Attempt]) -> float:
-    """Return the time of the repetitions that do not count [s]."""
+    """Return the total time of void repetitions [s]."""
     return math.fsum(attempt.duration for attempt in attempts if attempt.void)
 
 
 def rate(kind: Kind, attempts: Sequence[Attempt], distance: float, elapsed: float) -> float:
-    """Return repetitions [1/min] or metres a minute [m/min] by a course's kind; 0 before the clock runs.
+    """Return the rate by a course's kind, [1/min] or [m/min]; 0 before the clock runs.
 
     Args:
         kind: Kind of the course.
-        attempts: Repetitions so far; void ones and their time do not count.
+        attempts: Repetitions so far; void ones, and their time, do not count.
         distance: Nominal length of a repetition's path [m].
         elapsed: Time on the trial's clock [s].
     """
@@ -196,12 +196,12 @@ def rate(kind: Kind, attempts: Sequence[Attempt], distance: float, elapsed: floa
 
 
 class ExpertComparison(NamedTuple):
-    """Comparison of an operator's trial with an expert's.
+    """Comparison of a trial with an expert's.
 
     Attributes:
-        expert: The expert's trial.
-        fraction: Operator's rate over the expert's.
-        passed: True if the trial was passed, at a sufficient fraction of the expert's rate.
+        expert: Trial of the expert.
+        fraction: Ratio of the operator's rate to the expert's [-].
+        passed: True if the trial passed at a sufficient fraction of the expert's rate.
     """
 
     expert: Result
@@ -210,7 +210,7 @@ class ExpertComparison(NamedTuple):
 
 
 def compare(result: Result, expert: Result, pass_fraction: float) -> ExpertComparison:
-    """Compare a trial with an expert's under the same conditions.
+    """Compare a trial with an expert's under equal conditions.
 
     Raises:
         InvalidValueError: They differ, or the expert completed nothing.

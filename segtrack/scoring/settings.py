@@ -21,12 +21,12 @@ _GUIDE = (
 
 
 class NumberSource(NamedTuple):
-    """Source of a number.
+    """Source of a default value.
 
     Attributes:
-        text: The source, or the reason.
+        text: Citation, or reason.
         status: `second hand`: read in notes on the source; `from memory`: no source was found;
-            `own choice`: none was looked for.
+            `own choice`: no source was looked for.
     """
 
     text: str
@@ -47,16 +47,16 @@ SOURCES: Mapping[str, NumberSource] = {
 
 @dataclass(frozen=True)
 class ScoringSettings:
-    """Settings of a score. `SOURCES` has the sources of the defaults.
+    """Settings of a score; the defaults' sources are in `SOURCES`.
 
     Attributes:
-        allowed_failures: Failures that still pass, by number of repetitions tried.
-        reliability: Probability of completing a repetition that is to be shown.
-        confidence: Confidence in that reliability.
-        pass_fraction: Rate of a trained operator over an expert's, under the same conditions.
-        fall_angle: Roll or pitch beyond which a vehicle has fallen [rad].
-        touch_distance: A wall nearer to the vehicle than this is touched [m].
-        real_time_factor: A repetition in which simulated over elapsed time was lower is void [-].
+        allowed_failures: Number of failures that still pass, by repetitions tried.
+        reliability: Probability of completing a repetition, to be shown by the trial [-].
+        confidence: Confidence to show it with [-].
+        pass_fraction: Ratio of a trained operator's rate to an expert's under equal conditions [-].
+        fall_angle: Roll or pitch beyond which a vehicle counts as fallen [rad].
+        touch_distance: Distance below which a wall counts as touched [m].
+        real_time_factor: Simulated over elapsed time below which a repetition is void [-].
     """
 
     allowed_failures: Mapping[int, int] = field(
@@ -70,7 +70,7 @@ class ScoringSettings:
     real_time_factor: float = 0.98
 
     def __post_init__(self) -> None:
-        """Check.
+        """Check the settings' ranges.
 
         Raises:
             InvalidValueError: A number outside its range.
@@ -90,15 +90,15 @@ class ScoringSettings:
 
 
 def shown_reliability(completed: int, failed: int, confidence: float) -> float:
-    """Return the reliability that is shown with a confidence.
+    """Return the reliability shown by repetitions with a confidence [-].
 
     The largest r for which at most `failed` failures in as many tries have a probability of at most
     1 - confidence wherever the true reliability is below r: the one-sided limit of Clopper and Pearson.
 
     Args:
-        completed: Completed repetitions.
-        failed: Failed repetitions.
-        confidence: Confidence, range (0, 1).
+        completed: Number of completed repetitions.
+        failed: Number of failed repetitions.
+        confidence: Confidence, in (0, 1).
 
     Raises:
         InvalidValueError: A negative number of repetitions, or a confidence outside (0, 1).
@@ -108,14 +108,14 @@ def shown_reliability(completed: int, failed: int, confidence: float) -> float:
 
 
 def shown_confidence(completed: int, failed: int, reliability: float) -> float:
-    """Return the confidence with which a reliability is shown.
+    """Return the confidence with which repetitions show a reliability [-].
 
     The probability that a vehicle and operator of just this reliability would have failed more often.
 
     Args:
-        completed: Completed repetitions.
-        failed: Failed repetitions.
-        reliability: Reliability, range (0, 1).
+        completed: Number of completed repetitions.
+        failed: Number of failed repetitions.
+        reliability: Reliability, in (0, 1).
 
     Raises:
         InvalidValueError: A negative number of repetitions, or a reliability outside (0, 1).

@@ -1,4 +1,4 @@
-"""Situation of a vehicle, events of a trial, and the pace of a repetition."""
+"""Situation of a vehicle for a trial, trial events, and pace of a simulation."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Situation:
-    """Situation of a vehicle, as a trial needs it.
+    """State of a vehicle and its simulation, as input to a trial.
 
     Attributes:
-        time: Simulated time, never going back [s].
+        time: Simulated time, never decreasing [s].
         position: Origin of the body frame in the world (3,) [m].
         roll: Roll about the body's x axis [rad].
-        pitch: Body's x axis above the horizontal [rad].
+        pitch: Elevation of the body's x axis [rad].
         touching_wall: True while a wall is touched.
-        wall_clock: Wall clock [s]; None where nobody watches in real time.
-        late: True if the simulation is late by more than a tick.
-        commanded: False while no commands come: who drives is not heard.
+        wall_clock: Wall clock [s]; None if not run in real time.
+        late: True if the simulation is more than a tick late.
+        commanded: False while no commands arrive from the driver.
     """
 
     time: float
@@ -36,9 +36,9 @@ class TrialEvent:
     """Event of a trial.
 
     Attributes:
-        clock: Time on the trial's clock [s].
-        kind: Kind of event.
-        text: Description.
+        clock: Elapsed time of the trial [s].
+        kind: Kind of the event.
+        text: Description for people.
     """
 
     clock: float
@@ -52,25 +52,25 @@ _MADE_UP_FOR = 0.1
 
 @dataclass
 class Pace:
-    """Pace of a simulation over some time.
+    """Pace of a simulation: simulated and elapsed time.
 
     Attributes:
         simulated: Simulated time [s].
-        wall_time: Time by the wall clock [s].
+        wall_time: Elapsed wall time [s].
     """
 
     simulated: float = 0.0
     wall_time: float = 0.0
 
     def add(self, simulated: float, wall_time: float) -> None:
-        """Add a time [s], simulated and by the wall clock."""
+        """Add simulated and elapsed time [s]."""
         self.simulated, self.wall_time = self.simulated + simulated, self.wall_time + wall_time
 
     @property
     def real_time_factor(self) -> float:
-        """Simulated time over that of the wall clock; 1 before there is any."""
+        """Simulated over elapsed time [-]; 1 before any time has elapsed."""
         return self.simulated / self.wall_time if self.wall_time > 0 else 1.0
 
     def is_below(self, factor: float) -> bool:
-        """Return True if the real-time factor is, for long enough to tell."""
+        """Return whether the real-time factor is below a value, over a time long enough to tell."""
         return self.real_time_factor < factor and self.wall_time - self.simulated > _MADE_UP_FOR

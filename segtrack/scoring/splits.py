@@ -1,4 +1,4 @@
-"""Split times: when each gate was passed, since its repetition began."""
+"""Split times: times of passing each gate since the repetition began."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 
 class Repetition(NamedTuple):
-    """Repetition of a trial, as its events tell it.
+    """Repetition of a trial, reconstructed from its events.
 
     Attributes:
-        splits: Times of the gates since it began, in their order [s].
+        splits: Times of the gates since the repetition began, in gate order [s].
         completed: True if it is credited.
     """
 
@@ -19,7 +19,7 @@ class Repetition(NamedTuple):
 
 
 def read_repetitions(events: Iterable[tuple[Any, float]]) -> list[Repetition]:
-    """Return the repetitions of a trial, the one under way included.
+    """Reconstruct the repetitions of a trial, including the present one.
 
     Args:
         events: Kind and clock [s] of each event, in their order.
@@ -35,6 +35,6 @@ def read_repetitions(events: Iterable[tuple[Any, float]]) -> list[Repetition]:
 
 
 def fastest(repetitions: Iterable[Repetition]) -> tuple[float, ...]:
-    """Return the split times of the fastest repetition that was completed; none without one."""
+    """Return the split times of the fastest completed repetition; empty without one."""
     completed = (each.splits for each in repetitions if each.completed and each.splits)
     return min(completed, key=lambda splits: splits[-1], default=())

@@ -1,4 +1,4 @@
-"""Syllabus: exercises in their order, from a YAML file, and which of them an operator has passed."""
+"""Syllabus files: exercises in order, and an operator's progress in them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _vehicle(given: str) -> str:
 
 
 class Exercise(Spec):
-    """A trial that an operator has to pass, on one course with one vehicle."""
+    """Exercise: a trial to be passed, on one course with one vehicle."""
 
     name: Annotated[str, Field(strict=True, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")]
     """Lasting name, which results carry."""
@@ -105,23 +105,23 @@ class Exercise(Spec):
 
     @property
     def kind(self) -> Kind:
-        """Kind of its course, by which its rate is counted."""
+        """Kind of the course, which determines the unit of the rate."""
         return load_course(self.course).kind
 
     @property
     def repetitions(self) -> int:
-        """Most repetitions that can be tried."""
+        """Largest number of repetitions to try."""
         return self.complete + self.failures
 
     @property
     def settings(self) -> ScoringSettings:
-        """Settings of its trial: passed with the last repetition that is to be completed."""
+        """Settings of the exercise's trial, which passes with the last required repetition."""
         return ScoringSettings(
             allowed_failures={self.complete + failed: failed for failed in range(self.failures + 1)}
         )
 
     def is_passed_by(self, result: Result) -> bool:
-        """Return True if a result passes it."""
+        """Return whether a result passes the exercise."""
         passed = result.conditions.get(CONDITION) == self.name and result.outcome == "passed"
         return passed and (self.rate is None or result.rate >= self.rate)
 
@@ -130,11 +130,11 @@ class ExerciseProgress(NamedTuple):
     """Progress of an operator in an exercise.
 
     Attributes:
-        exercise: Exercise.
+        exercise: Exercise of the syllabus.
         tries: Number of trials.
-        passed: The first trial that passed it; None if there is none.
-        best: Best rate of the trials, in the course's unit; 0 without one.
-        is_open: True if all exercises before it are passed.
+        passed: First trial that passed; None without one.
+        best: Best rate of all trials, in the course's unit; 0 without one.
+        is_open: True if all earlier exercises are passed.
     """
 
     exercise: Exercise
@@ -145,7 +145,7 @@ class ExerciseProgress(NamedTuple):
 
 
 class Syllabus(Spec):
-    """Exercises in the order in which they are to be passed."""
+    """Exercises in the order in which they must be passed."""
 
     title: Text
     """Title for people."""
@@ -161,7 +161,7 @@ class Syllabus(Spec):
             seen.add(exercise.name)
 
     def progress(self, results: Iterable[Result]) -> tuple[ExerciseProgress, ...]:
-        """Return the progress that an operator's results show, an exercise after the other."""
+        """Return the progress in each exercise, from an operator's results."""
         results, rows, is_open = list(results), [], True
         for exercise in self.exercises:
             tried = [result for result in results if result.conditions.get(CONDITION) == exercise.name]
@@ -173,7 +173,7 @@ class Syllabus(Spec):
 
 
 def bundled_syllabi() -> dict[str, Path]:
-    """Return the files of the syllabi that come with segtrack, by name."""
+    """Return the files of the bundled syllabi, by name."""
     root = Path(str(resources.files("segtrack.scoring"))) / "bundled"
     return {path.stem: path for path in sorted(root.glob("*.yaml"))}
 
@@ -182,7 +182,7 @@ def load_syllabus(syllabus: str | Path) -> Syllabus:
     """Read and check a syllabus.
 
     Args:
-        syllabus: Name of a bundled one, or path of a YAML file.
+        syllabus: Name of a bundled syllabus, or path of a YAML file.
 
     Raises:
         UnknownNameError: No such syllabus.

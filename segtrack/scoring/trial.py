@@ -26,7 +26,7 @@ State = Literal["running", "paused", "passed", "failed", "abandoned"]
 
 
 class Trial:
-    """Repetitions of a course, counted as the rules have it.
+    """Repetitions of a course, counted by the rules of trials.
 
     One repetition is passing all gates in their order. A fault ends a repetition without credit and pauses
     the clock until `restart`, when the vehicle is back at the start. The trial is passed as soon as the
@@ -35,16 +35,16 @@ class Trial:
     simulation was slower than real time is void: it is run again, and its time does not count.
 
     Attributes:
-        course: Course that is driven.
+        course: Course of the trial.
         operator: Name of the operator.
         vehicle: Name of the vehicle.
-        repetitions: Most repetitions, one of the settings' levels.
+        repetitions: Largest number of repetitions, one of the settings' levels.
         settings: Settings of the score.
-        state: `running`, `paused` by a fault, or how it ended.
-        clock: Time in which the trial ran [s].
-        attempts: Repetitions so far, completed, not completed, and void.
+        state: `running`, `paused` by a fault, or the trial's outcome.
+        clock: Elapsed time of the running trial [s].
+        attempts: Repetitions so far: completed, failed and void.
         events: Events so far.
-        id: Lasting name of the trial.
+        id: Permanent id of the trial.
     """
 
     def __init__(
@@ -87,12 +87,12 @@ class Trial:
 
     @property
     def failures(self) -> int:
-        """Number of repetitions that a fault ended."""
+        """Number of repetitions ended by a fault."""
         return count_failed(self.attempts)
 
     @property
     def slow(self) -> bool:
-        """True if the repetition under way is void unless the simulation makes up for its delay."""
+        """True if the present repetition is void unless the simulation catches up."""
         return self.state == "running" and self._pace.is_below(self.settings.real_time_factor)
 
     @property
@@ -102,16 +102,16 @@ class Trial:
 
     @property
     def repetition_time(self) -> float:
-        """Time on the clock since the repetition under way began, where the one before ended [s]."""
+        """Time of the present repetition, which began at the end of the one before [s]."""
         return self.clock - self._begun
 
     @property
     def rate(self) -> float:
-        """Credited repetitions [1/min], or the metres of them a minute [m/min], by the course's kind."""
+        """Rate of credited repetitions, [1/min] or [m/min] by the course's kind."""
         return rate(self.course.kind, self.attempts, self.course.distance, self.clock)
 
     def update(self, situation: Situation) -> list[TrialEvent]:
-        """Judge the vehicle's situation; returns what happened. Nothing happens unless the trial runs.
+        """Judge the vehicle's situation, and return new events; does nothing unless the trial runs.
 
         Raises:
             InvalidValueError: The time is not finite, or goes back.
@@ -137,7 +137,7 @@ class Trial:
         return self.events[seen:]
 
     def ask_help(self) -> list[TrialEvent]:
-        """Give a repetition up, since the operator asks for help: a fault.
+        """Give up a repetition, because the operator asks for help: a fault.
 
         Raises:
             NotReadyError: The trial does not run.
@@ -149,7 +149,7 @@ class Trial:
         return self.events[seen:]
 
     def restart(self) -> list[TrialEvent]:
-        """Let the clock run on, after a fault, with the vehicle back at the start.
+        """Let the clock run on after a fault, with the vehicle back at the start.
 
         Raises:
             NotReadyError: The trial is not paused.
@@ -160,14 +160,14 @@ class Trial:
         return [self._tell("restart", f"repetition {self._tried + 1} begins at the start")]
 
     def note_pause(self) -> list[TrialEvent]:
-        """Note that the simulation is paused, which gives time to think; nothing unless the trial runs."""
+        """Record a pause of the simulation, which gives time to think; does nothing unless the trial runs."""
         if self.state != "running":
             return []
         self._wall_clock = None
         return [self._tell("pause", "the simulation was paused")]
 
     def abandon(self) -> list[TrialEvent]:
-        """End the trial where it stands; the repetition under way does not count.
+        """End the trial now; the present repetition does not count.
 
         Raises:
             NotReadyError: It has ended.
@@ -183,13 +183,13 @@ class Trial:
         recording: str | None = None,
         delay: float | None = None,
     ) -> Result:
-        """Return the result: that of a trial which is abandoned now, if it has not ended.
+        """Return the result; an unfinished trial counts as abandoned now.
 
         Args:
             begun: Date and time, ISO 8601.
-            conditions: Other conditions by name.
-            recording: Name of the file that it was recorded to.
-            delay: Time from controls to picture, not exceeded in 95 % [s].
+            conditions: Further conditions by name.
+            recording: Name of the recording's file.
+            delay: 95 % quantile of the time from controls to picture [s].
         """
         outcome: TrialOutcome = "abandoned"
         if self.state != "running" and self.state != "paused":
@@ -235,7 +235,7 @@ class Trial:
         }
 
     def _fault(self, situation: Situation) -> Fault | None:
-        """Return the worst present fault."""
+        """Return the worst present fault; None without any."""
         limit, steepest = self.course.time_limit, self.settings.fall_angle
         if limit is not None and self.clock - void_time(self.attempts) >= limit:
             return "out of time"
@@ -259,6 +259,7 @@ class Trial:
         return self.completed + self.failures
 
     def _end_attempt(self, fault: Fault | None) -> None:
+        """End the present repetition, by a fault or completed, and begin the next."""
         duration, pace, void = self.repetition_time, self._pace, self.slow
         number, wall_time = self._tried + 1, pace.wall_time or None
         self.attempts.append(
@@ -278,7 +279,7 @@ class Trial:
             self._judge(number, out_of_time=fault == "out of time")
 
     def _judge(self, tried: int, out_of_time: bool) -> None:
-        """End the trial if the rules do, after so many repetitions."""
+        """End the trial if the rules say so after `tried` repetitions."""
         allowed, failures = self.settings.allowed_failures, self.failures
         if tried in self._levels and failures <= allowed[tried]:
             self._end("passed", f"passed: {failures} of {tried} failed, {allowed[tried]} may")

@@ -1,4 +1,4 @@
-"""The operator's station: a page in a browser on which a person drives a robot in real time.
+"""Operator's station: a page in a browser on which a person drives a robot in real time.
 
 Built from the bottom up: `protocol`, the messages between page and station; `inputs`, what is held as a
 command; `simulation` and `web`, the two processes; `serve`, both as a program; `measure`, its delays and

@@ -1,4 +1,4 @@
-"""Bindings of keys, buttons and sticks to actions: one table, for the mapper and for its help text."""
+"""Bindings of keys, buttons and sticks to actions, in one table for the mapper and its help text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Mode = Literal["twist", "belts"]
 
 
 class Action(Enum):
-    """Action of an operator, with its wording in a help text."""
+    """Action of an operator; its value is the wording in the help text."""
 
     FORWARD = "drive forward"
     BACKWARD = "drive backward"
@@ -33,7 +33,7 @@ class Action(Enum):
 
 
 class StickAxis(Enum):
-    """Quantity that a stick commands along one of its axes, with its wording in a help text."""
+    """Quantity commanded by a stick along one axis; its value is the wording in the help text."""
 
     TURN = "turn left and right"
     DRIVE = "drive forward and backward"
@@ -98,12 +98,12 @@ _OF_FLIPPERS = "flippers"
 
 
 class Binding(NamedTuple):
-    """A row of the help text.
+    """Binding of inputs to an action: a row of the help text.
 
     Attributes:
-        device: Device in the operator's hands.
-        inputs: Keys by `KeyboardEvent.code`, buttons, or a stick's axis; any of them.
-        action: Effect.
+        device: Input device.
+        inputs: Keys (`KeyboardEvent.code`), buttons or a stick's axis, any of which triggers the action.
+        action: Action, in the wording of the help text.
     """
 
     device: Literal["keyboard", "gamepad", "sticks"]
@@ -112,17 +112,17 @@ class Binding(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Inputs as text, with commas."""
+        """Inputs as text, separated by commas."""
         return ", ".join(name.removeprefix("Key") for name in self.inputs)
 
 
 def bindings(flippers: bool = True) -> list[Binding]:
-    """Return all bindings, for a vehicle with flippers or without."""
+    """Return all bindings, with or without those of flippers."""
     return [row for row in _rows() if flippers or _OF_FLIPPERS not in row.action]
 
 
 def help_text(flippers: bool = True) -> str:
-    """Return all bindings as text, a line each, in columns."""
+    """Return all bindings as text, one line each, in columns."""
     rows = bindings(flippers)
     device, label = (
         max(map(len, column)) for column in zip(*((r.device, r.label) for r in rows), strict=True)
@@ -131,6 +131,7 @@ def help_text(flippers: bool = True) -> str:
 
 
 def _rows() -> Iterator[Binding]:
+    """Yield the bindings of all actions, then of the sticks."""
     for action in Action:
         if keys := [code for code, does in KEYS.items() if does is action]:
             yield Binding("keyboard", tuple(keys), action.value)

@@ -1,4 +1,4 @@
-"""Folder of a station: where its recordings and its operators' records are."""
+"""Folder of a station for recordings and operators' records."""
 
 from __future__ import annotations
 

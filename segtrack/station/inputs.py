@@ -1,4 +1,4 @@
-"""An operator's gamepad, keys and touch screen, mapped to a command: once, for the page and for windows.
+"""Mapping of an operator's gamepad, keys and touch screen to commands, for the page and for windows.
 
 The bindings are in `bindings`. Four rules keep a vehicle from running away:
 
@@ -25,15 +25,15 @@ _MAX_BUTTONS = 64
 
 
 class HeldInputs(Protocol):
-    """Inputs that an operator holds at one moment: a page's `ControlsMessage`, or a window's `Controls`.
+    """Inputs held at one moment: a page's `ControlsMessage`, or a window's `Controls`.
 
     Attributes:
-        axes: Pad's sticks, in [-1, 1]: left x, y, right x, y; right and down positive (4,).
-        buttons: Pad's buttons, pressed or not, in the order of the W3C standard gamepad.
-        keys: Keys that are down, by `KeyboardEvent.code`.
-        touch: Sticks on a touch screen, as `axes` (4,).
-        dead_man: A finger is on the touch screen's sticks.
-        touch_flippers: Names of the flippers that the touch screen's stick moves; all if there are none.
+        axes: Gamepad sticks, in [-1, 1]: left x, y, right x, y; right and down positive (4,).
+        buttons: Gamepad buttons, True if pressed, in the order of the W3C standard gamepad.
+        keys: Pressed keys, by `KeyboardEvent.code`.
+        touch: Sticks on a touch screen, in the order and range of `axes` (4,).
+        dead_man: True while a finger is on the touch screen's sticks.
+        touch_flippers: Names of the flippers that the touch screen's stick moves; empty for all.
     """
 
     @property
@@ -56,7 +56,7 @@ def _clip(value: float) -> float:
 
 @dataclass(frozen=True)
 class Controls:
-    """Inputs held in a program's own window, see `HeldInputs`; axes are clipped to [-1, 1]."""
+    """Inputs held in a program's own window; see `HeldInputs`. Axes are clipped to [-1, 1]."""
 
     axes: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
     buttons: tuple[bool, ...] = ()
@@ -66,7 +66,7 @@ class Controls:
     touch_flippers: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check and clip.
+        """Check the inputs and clip the axes.
 
         Raises:
             InvalidValueError: Not four finite numbers, or more than 64 buttons.
@@ -98,13 +98,13 @@ def _button_actions(buttons: Sequence[bool]) -> frozenset[Action]:
 
 @dataclass(frozen=True)
 class InputSettings:
-    """Settings of an input mapper.
+    """Settings of an input mapper: stick mode, dead zone, key ramp, turn speed.
 
     Attributes:
-        mode: Mode of the sticks at first.
-        dead_zone: Deflection below which a stick is at rest; beyond it its effect begins at 0. Range [0, 1).
-        ramp: Rate at which a held key comes to its full effect [1/s], > 0.
-        turn: Belt speed of a full turn over the top speed, range (0, 1].
+        mode: Initial stick mode.
+        dead_zone: Deflection up to which a stick is at rest, range [0, 1); beyond it effects start at 0.
+        ramp: Rate at which a held key's effect grows to 1 [1/s], > 0.
+        turn: Ratio of the belt speed in a full turn to the top speed, range (0, 1].
     """
 
     mode: Mode = "twist"
@@ -113,7 +113,7 @@ class InputSettings:
     turn: float = 0.5
 
     def __post_init__(self) -> None:
-        """Check.
+        """Check the settings' ranges.
 
         Raises:
             InvalidValueError: A number outside its range.
@@ -130,12 +130,12 @@ class InputSettings:
 
 
 class InputMapper:
-    """Maps controls to commands for one vehicle.
+    """Map held inputs to commands for one vehicle.
 
     Attributes:
-        settings: Mode, dead zone and ramp.
-        mode: Present mode of the sticks.
-        top_speed: Belt speed at full effect: the largest that every belt of the vehicle reaches [m/s].
+        settings: Stick mode, dead zone and ramp.
+        mode: Present stick mode.
+        top_speed: Belt speed at full effect, the largest that every belt of the vehicle reaches [m/s].
     """
 
     def __init__(self, vehicle: VehicleDescription, settings: InputSettings | None = None) -> None:
@@ -157,7 +157,7 @@ class InputMapper:
 
     @property
     def waits(self) -> bool:
-        """True while something is held that has to be let go before anything moves."""
+        """True while a held input must be let go before anything moves."""
         return self._waits
 
     def stop(self) -> None:
@@ -166,19 +166,19 @@ class InputMapper:
         self.wait()
 
     def wait(self) -> None:
-        """Ignore all inputs until everything was let go: what is held may be from before, or another's."""
+        """Ignore all inputs until all are let go: they may be held from before, or by somebody else."""
         self._waits = True
         self._held = frozenset(Action)
 
     def release(self) -> None:
-        """Turn the emergency stop off; nothing moves before everything was let go."""
+        """Turn the emergency stop off; nothing moves before all inputs are let go."""
         self._stopped = False
 
     def update(self, controls: HeldInputs, dt: float) -> Command:
-        """Map what is held now.
+        """Map the inputs held now to a command.
 
         Args:
-            controls: Inputs that are held.
+            controls: Held inputs.
             dt: Time since the last call [s], >= 0.
 
         Returns:
@@ -227,7 +227,7 @@ class InputMapper:
         return Command(left, right, speeds, flatten)
 
     def _sticks(self, axes: Iterable[float]) -> dict[StickAxis, float]:
-        """Return the deflections of sticks, in [-1, 1], by quantity in the present mode."""
+        """Return stick deflections in [-1, 1] by the quantity that each commands in the present mode."""
         pairs = zip(STICKS[self.mode], axes, strict=True)
         return {axis: self._outside_dead_zone(value) for axis, value in pairs if axis is not None}
 
@@ -236,12 +236,12 @@ class InputMapper:
         return math.copysign(max(0.0, abs(value) - zone) / (1 - zone), value)
 
     def _ramp(self, value: float, target: int, dt: float) -> float:
-        """Return a key's next effect: up in time, down at once."""
+        """Return a key's next effect: it rises at the ramp's rate, and falls at once."""
         reached = max(0.0, value * target) + self.settings.ramp * dt
         return target * min(1.0, reached)
 
     def _belts(self, forward: float, turn: float) -> tuple[float, float]:
-        """Return left and right belt speed over the top speed, slowed down together where one exceeds it."""
+        """Return left and right belt speed over the top speed; both are scaled down if one exceeds 1."""
         left, right = forward + self.settings.turn * turn, forward - self.settings.turn * turn
         excess = max(1.0, abs(left), abs(right))
         return left / excess, right / excess
@@ -254,7 +254,7 @@ class InputMapper:
         by_touch: float,
         touched: Collection[str],
     ) -> dict[str, float]:
-        """Return speeds by flipper [rad/s]; the touch screen's stick moves those that are touched, or all."""
+        """Return flipper speeds by name [rad/s]; the touch stick moves the touched flippers, or all."""
         front, rear = Action.CHOOSE_FRONT in held, Action.CHOOSE_REAR in held
         chosen = {"front": front or not rear, "rear": rear or not front}
         by_pad = _sign(held, Action.RAISE, Action.LOWER) - pad_stick.get(StickAxis.FLIPPERS, 0.0)

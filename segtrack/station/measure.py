@@ -1,4 +1,4 @@
-"""Measurement of a station's delays and rates on this machine, driven over its own sockets."""
+"""Measurement of a station's delays and rates on this machine, over its own sockets."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _PATIENCE = 300.0
 
 @dataclass(frozen=True)
 class Measured:
-    """Measured value and its target.
+    """Measured value, with its target.
 
     Attributes:
         what: Name of the quantity.
         value: Measured value.
-        target: Value to reach, or not to exceed.
+        target: Value to reach, or not to exceed, by the quantity.
         unit: Unit of both.
         good: True if the target is met.
     """
@@ -53,7 +53,7 @@ class Measured:
 
 @dataclass
 class _Seen:
-    """States that the driver saw in a phase: their times, and the delay of each command."""
+    """States received by the driver in one phase: times, and the delay of each command."""
 
     simulated: list[float] = field(default_factory=list)
     server: list[float] = field(default_factory=list)
@@ -61,7 +61,7 @@ class _Seen:
     delays: dict[float, float] = field(default_factory=dict)
 
     def take(self, state: StateMessage) -> None:
-        """Take in a state."""
+        """Record a received state."""
         self.simulated.append(state.time)
         self.server.append(state.server_time)
         self.late = state.late_share
@@ -70,7 +70,7 @@ class _Seen:
 
 
 def measure_station(seconds: float) -> list[Measured]:
-    """Measure for about so many seconds: a third of them with one client, the rest with four.
+    """Measure for about `seconds`: a third of them with one client, the rest with four.
 
     Three of the four look on, with contact loads.
     """
@@ -95,7 +95,7 @@ def measure_station(seconds: float) -> list[Measured]:
 
 
 def _serve(pipe: Connection, folder: Path) -> None:
-    """Serve a station until the pipe says otherwise."""
+    """Run a station until a message comes through the pipe."""
     with listen("127.0.0.1", 0) as listening:
         station = Station(StationOptions("127.0.0.1", 0, (), "quince", "step-field", folder), listening)
         pipe.send((station.link, station.simulation.pid))
@@ -116,6 +116,7 @@ def _serve(pipe: Connection, folder: Path) -> None:
 async def _measure(
     link: str, server: psutil.Process, simulation: psutil.Process, seconds: float
 ) -> list[Measured]:
+    """Measure delays, rates and load of a running station, with one client and then with four."""
     address = link.replace("http", "ws", 1) + "/station/socket"
     async with AsyncExitStack() as open_sockets:
         driver = await open_sockets.enter_async_context(_client(address, "driver"))
@@ -157,7 +158,7 @@ async def _measure(
 async def _options(
     driver: ClientConnection, instructor: ClientConnection, link: str, seconds: float
 ) -> AsyncIterator[Measured]:
-    """Choose what the page offers, one after another, then all of it; yields the pace with each."""
+    """Switch the page's options on, one after another, then all; yield the real-time factor with each."""
     await driver.send(protocol.RunRequest(action="stop").model_dump_json())
     status = await _status(instructor, lambda status: status["run"] == "stopped" and status["recordings"])
     looking = asyncio.create_task(_look_on(instructor))
@@ -187,7 +188,7 @@ async def _options(
 
 
 async def _factor(driver: ClientConnection, what: str, seconds: float) -> Measured:
-    """Drive for a while, and return simulated over elapsed time, without what it takes to begin."""
+    """Drive for a while, and return simulated over elapsed time, leaving out the first second."""
     await _phase(driver, 1.0)
     seen = await _phase(driver, max(seconds, 1.0))
     factor = (seen.simulated[-1] - seen.simulated[0]) / (seen.server[-1] - seen.server[0])
@@ -195,7 +196,7 @@ async def _factor(driver: ClientConnection, what: str, seconds: float) -> Measur
 
 
 async def _status(socket: ClientConnection, wanted: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """Wait for a status of a kind."""
+    """Wait for the first status that satisfies a condition."""
 
     async def read() -> dict[str, Any]:
         async for message in socket:
@@ -212,7 +213,7 @@ def _load(address: str) -> None:
 
 
 async def _read_reports(link: str) -> None:
-    """Load the pages of reports and of the class again and again."""
+    """Load the pages of the reports and the class again and again."""
     while True:
         for path in ("/station/report", "/station/class", "/station/class.csv"):
             await asyncio.to_thread(_load, link + path)
@@ -238,14 +239,14 @@ async def _until_ready(socket: ClientConnection) -> None:
 async def _timed_phase(
     driver: ClientConnection, seconds: float, server: psutil.Process
 ) -> tuple[_Seen, float]:
-    """Drive for a while; returns what was seen, and the server's share of a core."""
+    """Drive for a while; return the received states, and the server's fraction of a core."""
     before, began = sum(server.cpu_times()[:2]), time.monotonic()
     seen = await _phase(driver, seconds)
     return seen, (sum(server.cpu_times()[:2]) - before) / (time.monotonic() - began)
 
 
 async def _phase(driver: ClientConnection, seconds: float) -> _Seen:
-    """Drive to and fro for a while."""
+    """Drive to and fro for a while; return the received states."""
     seen, end = _Seen(), time.monotonic() + seconds
     holding = asyncio.create_task(_hold_keys(driver))
     while (left := end - time.monotonic()) > 0:
@@ -260,6 +261,7 @@ async def _phase(driver: ClientConnection, seconds: float) -> _Seen:
 
 
 async def _hold_keys(driver: ClientConnection) -> None:
+    """Send controls 50 times a second, with the keys for forward and backward in turn."""
     due = time.monotonic()
     keys: tuple[str, ...] = ()  # At first: what is held from the beginning moves nothing.
     while True:
@@ -294,5 +296,5 @@ async def _cancel(task: asyncio.Task[None]) -> None:
 
 
 def machine() -> dict[str, float]:
-    """The machine's cores, and its load over the last minute."""
+    """Number of cores, and load over the last minute."""
     return {"cores": psutil.cpu_count() or 1, "load": psutil.getloadavg()[0]}

@@ -1,4 +1,4 @@
-"""Course, ground and contact loads as the page takes them."""
+"""Course, ground and contact loads in the page's form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WALL_COLOUR = (158.0, 174.0, 205.0)
 
 
 def course_json(course: Course) -> dict[str, Any]:
-    """Return a course's gates, walls and words; infinite numbers are null."""
+    """Return a course's gates, walls and texts; infinite numbers become null."""
     setting = course.setting
     return {
         "name": course.name,
@@ -38,7 +38,7 @@ def course_json(course: Course) -> dict[str, Any]:
 
 
 def ground_json(course: Course) -> dict[str, str]:
-    """Return the course's ground, in the form of a look's meshes; its walls, the last terrain, stand out."""
+    """Return the course's ground as a mesh in JSON form; its walls, the last terrain, have another colour."""
     mesh = ground_mesh(course.terrains)
     if course.walls:
         mesh.colours[-len(ground_mesh(course.terrains[-1:]).colours) :] = WALL_COLOUR
@@ -52,7 +52,7 @@ def _finite(values: dict[str, float]) -> dict[str, float | None]:
 
 
 def read_contact_forces(session: DriveSession) -> NDArray[np.float64]:
-    """Return contact points and forces on the tracks, in the world (c, 6) [m, N]; models may have none.
+    """Return contact points [m] and forces on the tracks [N] in the world (c, 6); some models have none.
 
     A chain's forces are normal to its shoes.
     """
@@ -61,6 +61,7 @@ def read_contact_forces(session: DriveSession) -> NDArray[np.float64]:
 
 
 def _of_track(track: Track) -> NDArray[np.float64]:
+    """Contact points [m] and forces on one track [N] in the world (c, 6)."""
     if track.has_chain:
         chain = track.read_chain()
         outwards = Rotation.from_quat(chain.orientations).as_matrix()[:, :, 2]

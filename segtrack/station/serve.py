@@ -1,4 +1,4 @@
-"""The station as a program: both processes, and the web process's handle of the simulation's."""
+"""Station as a program: web server and simulation, each in a process."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class StationOptions:
     """Address, first vehicle and course, and folder of a station.
 
     Attributes:
-        host: Address to listen on, or localhost; one that others can reach needs a token, which is made.
-        port: 0 for any that is free.
-        origins: Origins of the page besides the address itself, such as `https://robots.example`.
-        vehicle: Name or file of the vehicle to begin with.
-        course: Name or file of the course to begin with.
+        host: Address to listen on, or localhost; an address open to others needs a token, which is made.
+        port: Port to listen on; 0 for any free one.
+        origins: Allowed origins of the page besides the address itself, such as `https://robots.example`.
+        vehicle: Name or file of the first vehicle.
+        course: Name or file of the first course.
         folder: Folder for recordings and records.
         exercises: Name or file of the syllabus.
-        instructors: Names that may instruct; any may if there are none.
-        keep_days: Age from which on recordings are deleted [d]; None keeps all.
+        instructors: Names that may instruct; empty for any.
+        keep_days: Age from which recordings are deleted [d]; None keeps all.
     """
 
     host: str
@@ -64,17 +64,17 @@ class StationOptions:
 
 
 class Station:
-    """Handles of a running station: hub, simulation process, server and link.
+    """Running station: hub, simulation process, server and link.
 
     Attributes:
-        hub: Decisions on clients' messages.
-        simulation: Process that simulates.
+        hub: Decides on clients' messages.
+        simulation: Simulation in a process of its own.
         link: URL for a browser.
         server: HTTP and WebSocket server.
     """
 
     def __init__(self, options: StationOptions, listening: socket.socket) -> None:
-        """Start the simulation's process; `serve` serves.
+        """Start the simulation process; `serve` starts the server.
 
         Raises:
             SegtrackError: A folder that cannot be written to, or no such vehicle or course.
@@ -114,14 +114,14 @@ class Station:
         )
 
     def serve(self) -> None:
-        """Serve until the server is told to exit, or Ctrl-C."""
+        """Run the server until it is told to exit, or Ctrl-C."""
         try:
             self.server.run(sockets=[self._listening])
         finally:
             self.close()
 
     def close(self) -> None:
-        """End the simulation, whose trial's outcome is kept, and the process of reports."""
+        """End the simulation, after saving its trial's outcome, and the report process."""
         self.hub.close()
         self.hub.reports.close()
         self.hub.library.close()
@@ -134,7 +134,7 @@ def serve_station(options: StationOptions, *, browser: bool, started: Callable[[
     Args:
         options: Address, first vehicle and course, and folder.
         browser: Open the page in a browser.
-        started: Called with the link when the station listens.
+        started: Function called with the link when the station listens.
 
     Raises:
         AddressError: The address cannot be listened on.
@@ -151,7 +151,7 @@ def serve_station(options: StationOptions, *, browser: bool, started: Callable[[
 
 @contextmanager
 def _interrupts_noted(server: uvicorn.Server) -> Iterator[None]:
-    """Note Ctrl-C until the server handles it: an exception may be lost where modules are imported."""
+    """Record Ctrl-C until the server handles it: an exception may be lost during imports."""
 
     def note(*_: object) -> None:
         server.should_exit = True
@@ -165,7 +165,7 @@ def _interrupts_noted(server: uvicorn.Server) -> Iterator[None]:
 
 @contextmanager
 def listen(host: str, port: int) -> Iterator[socket.socket]:
-    """Open a socket that listens on an address.
+    """Open a listening socket on an address.
 
     Raises:
         InvalidValueError: No port has such a number.

@@ -1,4 +1,4 @@
-"""Studies: one event over many vehicles that differ in numbers of their file, from one YAML file.
+"""Studies: one event for many vehicles with different numbers in their file, from one YAML file.
 
 | module | content |
 |---|---|

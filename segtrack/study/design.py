@@ -1,4 +1,4 @@
-"""Designs of studies: which values the parameters take, and sensitivities of the results to them."""
+"""Designs of studies: parameter values to simulate, and sensitivities of the results to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEVELS = 4
 
 
 def planned_values(study: StudyFile) -> NDArray[np.float64] | None:
-    """Values of all parameters (designs, parameters) in the file's order; None where results decide them.
+    """Parameter values of all designs (designs, parameters), in file order; None if results decide them.
 
     Raises:
         MissingPackageError: SALib is not installed, and asked for.
@@ -55,13 +55,13 @@ def _sampler(study: StudyFile) -> qmc.QMCEngine:
 
 
 def _problem(study: StudyFile) -> dict[str, Any]:
-    """SALib's description of the parameters."""
+    """Problem definition for SALib: the parameters' names and ranges."""
     bounds = [[each.low, each.high] for each in study.parameters.values()]
     return {"num_vars": len(bounds), "names": list(study.parameters), "bounds": bounds}
 
 
 def _salib(module: str) -> Any:
-    """A module of SALib."""
+    """Import a module of SALib, or raise the error that names the extra."""
     from importlib import import_module
 
     try:
@@ -73,15 +73,15 @@ def _salib(module: str) -> Any:
 def sensitivities(
     study: StudyFile, values: NDArray[np.float64], results: Sequence[float | None]
 ) -> dict[str, dict[str, float]]:
-    """Measures of how much each parameter decides the result; none for designs without them.
+    """Sensitivity measures of each parameter; empty for designs that give none.
 
     Of saltelli Sobol' indices of first order (S1) and in total (ST) with half their 95 % intervals; of morris
     the mean of the magnitudes of elementary effects (mu_star), their mean (mu) and deviation (sigma).
 
     Args:
-        study: The study.
-        values: Values of its designs (designs, parameters).
-        results: Their results.
+        study: Study file.
+        values: Parameter values of its designs (designs, parameters).
+        results: Results of these designs; None for a failed one.
 
     Raises:
         InvalidValueError: A design has no result.
@@ -109,14 +109,14 @@ def sensitivities(
 
 
 class Optimiser:
-    """Designs that optuna asks for, in batches whose size does not depend on the number of cores.
+    """Optimiser (optuna) that asks for designs in batches of a size independent of the number of cores.
 
     A study that goes on tells it the results of its journal in the same order, so that a new sampler of the
     same seed asks for the same designs.
     """
 
     def __init__(self, study: StudyFile) -> None:
-        """Begin without results.
+        """Start without results.
 
         Raises:
             MissingPackageError: Optuna is not installed.
@@ -139,7 +139,7 @@ class Optimiser:
         self._asked: list[Any] = []
 
     def ask(self) -> NDArray[np.float64]:
-        """Return values of the next designs (designs, parameters); none at the end."""
+        """Return parameter values of the next designs (designs, parameters); empty at the end."""
         count = min(self._batch, self._left)
         self._left -= count
         self._asked = [self.study.ask() for _ in range(count)]
@@ -150,7 +150,7 @@ class Optimiser:
         return np.array(rows).reshape(count, len(self._ranges))
 
     def tell(self, results: Sequence[float | None]) -> None:
-        """Take the results of the designs that it asked for last; None failed."""
+        """Give the results of the last designs to optuna; None for a failed one."""
         for trial, result in zip(self._asked, results, strict=True):
             if result is None:
                 self.study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
@@ -158,7 +158,7 @@ class Optimiser:
                 self.study.tell(trial, result)
 
     def store(self, path: Path) -> None:
-        """Write all trials to a SQLite file, which optuna's dashboard reads, instead of an older one."""
+        """Write all trials to a SQLite file for optuna's dashboard, replacing an older one."""
         path.unlink(missing_ok=True)
         self._optuna.copy_study(
             from_study_name="segtrack", from_storage=self._storage, to_storage=f"sqlite:///{path}"

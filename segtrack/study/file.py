@@ -1,4 +1,4 @@
-"""Study files: vehicle, event, parameters, search and design, checked against each other."""
+"""Study files: vehicle, event, parameters, search and design, with consistency checks."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _SHARED = ("kind", "speed", "friction", "flippers", "rear_flippers", "driver_pos
 
 
 class EventSpec(Spec):
-    """Event of a study: a kind of obstacle with its numbers, and how it is driven at."""
+    """Event of a study: kind of obstacle with its numbers, and driving."""
 
     kind: Kind
     """Kind of obstacle."""
@@ -107,6 +107,7 @@ class EventSpec(Spec):
 
     @check
     def _fits_its_kind(self) -> Checks:
+        """Keys that are missing for the obstacle's kind, or do not belong to it."""
         make, needed = _KINDS[self.kind]
         takes = [field.name for field in fields(make)]
         for name in needed:
@@ -126,7 +127,7 @@ class EventSpec(Spec):
 
     @property
     def obstacle(self) -> EventObstacle:
-        """Obstacle that it describes."""
+        """Obstacle with these numbers."""
         make, _ = _KINDS[self.kind]
         names = [field.name for field in fields(make)]
         given = {name: value for name in names if (value := getattr(self, name)) is not None}
@@ -135,7 +136,7 @@ class EventSpec(Spec):
 
 
 class SearchSpec(Spec):
-    """Search of a study: what is raised for each vehicle until the criterion fails."""
+    """Search of a study: the quantity raised for each vehicle until the criterion fails."""
 
     raised: Raised
     """The obstacle's size, or the speed."""
@@ -160,7 +161,7 @@ VehicleCount = Annotated[Count, Field(le=MAX_VEHICLES)]
 
 
 class ParameterRange(Spec):
-    """Parameter of a study: a number at one or more places of the vehicle file, and its range."""
+    """Parameter of a study: a number at one or more places in the vehicle file, and its range."""
 
     paths: Annotated[list[str], Field(min_length=1)]
     """Places in the vehicle file, which all get the value; `*` for every name or index."""
@@ -188,7 +189,7 @@ _TAKES: Mapping[Method, tuple[str, ...]] = {
 
 
 class DesignSpec(Spec):
-    """Design of a study: which values its parameters take."""
+    """Design of a study: the parameter values to simulate."""
 
     method: Method = "grid"
     """A grid; a sequence of scipy.stats.qmc; SALib's samples for Sobol' indices (saltelli) or elementary
@@ -209,7 +210,7 @@ class DesignSpec(Spec):
 
 
 class StudyFile(Spec):
-    """A study file."""
+    """Study file."""
 
     vehicle: Beside
     """Bundled vehicle, or vehicle file."""
@@ -251,6 +252,7 @@ class StudyFile(Spec):
 
     @check
     def _nothing_is_ignored(self) -> Checks:
+        """Keys without effect beside other keys."""
         if (search := known(self, "search", None)) is not None:
             if "criterion" in self.model_fields_set:
                 yield Problem("criterion", "must be left out beside a search, which has search.criterion")
@@ -279,6 +281,7 @@ class StudyFile(Spec):
 
     @check
     def _paths_are_there(self) -> Checks:
+        """Paths of parameters that denote no number, or one of another parameter."""
         source = self._source
         taken: dict[Steps, str] = {}
         for name, parameter in known(self, "parameters", {}).items():
@@ -297,6 +300,7 @@ class StudyFile(Spec):
 
     @check
     def _can_be_simulated(self) -> Checks:
+        """An event that cannot be set up with the vehicle."""
         if list(self._known_assumptions()) or list(self.event.own_problems()):
             return
         try:
@@ -305,7 +309,7 @@ class StudyFile(Spec):
             yield Problem("", str(error))
 
     def setup(self, vehicle: Any) -> EventSetup:
-        """Return the event for a vehicle, without what a search raises."""
+        """Return the event for a vehicle, before a search sets the raised quantity."""
         event = self.event
         return EventSetup(
             vehicle=vehicle,
@@ -324,7 +328,7 @@ class StudyFile(Spec):
 
     @property
     def judged_by(self) -> Criterion:
-        """Criterion of its runs."""
+        """Criterion of the study's runs."""
         return self.criterion if self.search is None else self.search.criterion
 
     @property
@@ -340,7 +344,7 @@ class StudyFile(Spec):
 
     @property
     def result_name(self) -> str:
-        """Name and unit of a vehicle's result."""
+        """Name and unit of each vehicle's result."""
         if self.search is None:
             return {"passed": "passed", "absorbed power": "absorbed power [W]"}.get(
                 self.criterion, f"{self.criterion} [g]"

@@ -1,4 +1,4 @@
-"""Journal of a study: a line for each finished run, on disk before the next one begins."""
+"""Journal of a study: one line for each finished run, on disk before the next one starts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PACKAGES = ("segtrack", "numpy", "scipy", "numba", "pybullet", "optuna", "SALib
 
 
 def provenance(study: StudyFile) -> dict[str, Any]:
-    """Hashes and versions that a study's rows depend on."""
+    """Hashes and versions that the results depend on."""
     source = VehicleSource(study.vehicle)
     file, folder = source.file, source.file.parent
     versions = {"python": platform.python_version(), "machine": platform.machine()}
@@ -44,15 +44,15 @@ def provenance(study: StudyFile) -> dict[str, Any]:
 
 
 class Journal:
-    """Finished runs of a study by design and trial, kept in a file."""
+    """File of a study's finished runs, by design and trial."""
 
     def __init__(self, path: Path, head: Mapping[str, Any], resume: bool) -> None:
-        """Open the journal, or begin one.
+        """Open a journal, or start one.
 
         Args:
             path: File of the journal.
             head: Provenance of the study.
-            resume: True to go on from the runs that there are.
+            resume: True to continue from the journal's runs.
 
         Raises:
             InvalidValueError: There are runs and they are not to be gone on from, or of another study.
@@ -91,7 +91,7 @@ class Journal:
         self.rows = {(row["design"], row["trial"]): row for row in rows}
 
     def add(self, row: Row) -> None:
-        """Write a finished run to the disk."""
+        """Write a finished run to disk."""
         self.rows[row["design"], row["trial"]] = row
         with self.path.open("ab") as file:
             file.write(json.dumps(row).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""Paths into a vehicle file: checked against the vehicle, and files with other numbers at them.
+"""Paths to numbers in a vehicle file, and copies of the vehicle with other numbers there.
 
 A path is written as messages write it, `tracks.left.path.pulleys[0].x`; `*` stands for every name or every
 place of a list.
@@ -21,11 +21,11 @@ _STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+|\*)\]")
 
 
 class NumberPlace(NamedTuple):
-    """A number of a vehicle file.
+    """Number in a vehicle file, with its place.
 
     Attributes:
-        steps: Keys and indices to it.
-        value: Its value in the vehicle, or its default; None for one that is left out.
+        steps: Keys and indices of the place.
+        value: Present value, or the default; None if it is left out.
     """
 
     steps: Steps
@@ -33,7 +33,7 @@ class NumberPlace(NamedTuple):
 
 
 def parse_path(path: str) -> Steps:
-    """Return the keys and indices of a path.
+    """Parse a path into keys and indices.
 
     Raises:
         InvalidValueError: It is no path.
@@ -53,7 +53,7 @@ def parse_path(path: str) -> Steps:
 
 
 def find_places(vehicle: VehicleDescription, path: str) -> tuple[NumberPlace, ...]:
-    """Return the numbers that a path means, in the order of the file.
+    """Return the numbers that a path denotes, in file order.
 
     Raises:
         InvalidValueError: The path means none, or something that is no number.
@@ -62,6 +62,7 @@ def find_places(vehicle: VehicleDescription, path: str) -> tuple[NumberPlace, ..
 
 
 def _walk(part: Any, path: str, steps: Steps, before: Steps) -> list[NumberPlace]:
+    """Places that the remaining steps of a path denote below a part."""
     if not steps:
         if part is None or isinstance(part, int | float) and not isinstance(part, bool):
             return [NumberPlace(before, part)]
@@ -84,6 +85,7 @@ def _walk(part: Any, path: str, steps: Steps, before: Steps) -> list[NumberPlace
 
 
 def _children(part: Any) -> dict[str | int, Any]:
+    """Parts of a part, by key or index."""
     match part:
         case Spec():
             return {name: getattr(part, name) for name in type(part).model_fields}
@@ -99,16 +101,16 @@ def _is_plain(part: Any) -> bool:
 
 
 def write_path(steps: Steps) -> str:
-    """Return keys and indices as a path."""
+    """Format keys and indices as a path."""
     return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
 
 
 class VehicleSource:
-    """A vehicle file as text, from which vehicles with other numbers are made.
+    """Vehicle file as text, source of vehicles with other numbers.
 
     Attributes:
-        file: The file.
-        vehicle: The vehicle as the file has it.
+        file: Path of the file.
+        vehicle: Vehicle as described by the file.
     """
 
     def __init__(self, vehicle: str | Path) -> None:
@@ -124,10 +126,10 @@ class VehicleSource:
         self.vehicle = parse_vehicle(self._data, self.file.name, self.file.parent)
 
     def changed(self, values: Mapping[Steps, float]) -> VehicleDescription:
-        """Return the vehicle with other numbers, which its file's checks accept.
+        """Return the vehicle with other numbers, after the file's checks.
 
         Args:
-            values: Numbers by their places.
+            values: New numbers by place.
 
         Raises:
             VehicleFileError: The vehicle cannot be so.
@@ -139,14 +141,14 @@ class VehicleSource:
 
 
 def _unshared(data: Any) -> Any:
-    """A copy in which parts that the file shares by anchors are parts of their own."""
+    """Copy of data in which parts shared by YAML anchors are separate."""
     if isinstance(data, dict):
         return {key: _unshared(value) for key, value in data.items()}
     return [_unshared(value) for value in data] if isinstance(data, list) else data
 
 
 def _set(data: Any, part: Any, steps: Steps, value: float) -> None:
-    """Set a number of a file's content, whose parts that the file leaves out are a description's defaults."""
+    """Set a number in a file's content; parts that the file leaves out get the description's defaults."""
     for step in steps[:-1]:
         part = _children(part)[step]
         if isinstance(data, dict) and step not in data:

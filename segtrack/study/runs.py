@@ -1,4 +1,4 @@
-"""One run of a study, and its row."""
+"""Runs of a study, and their rows."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class RunJob(NamedTuple):
     """One run of a study.
 
     Attributes:
-        study: The study.
-        design: Index of the vehicle.
-        trial: Index of the run in the vehicle's search.
-        values: Values of the parameters, in the file's order.
-        tried: Size [m] or speed [m/s] that the search tries; None for a single run.
+        study: Study file.
+        design: Index of the design (vehicle).
+        trial: Index of the run in the design's search.
+        values: Parameter values, in file order.
+        tried: Size [m] or speed [m/s] tried by the search; None for a single run.
     """
 
     study: StudyFile
@@ -71,7 +71,7 @@ COLUMNS: Mapping[str, type] = {
 
 
 def vehicle_of(study: StudyFile, values: tuple[float, ...]) -> VehicleDescription:
-    """Return the vehicle with a design's values.
+    """Return the vehicle with a design's parameter values.
 
     Raises:
         VehicleFileError: The vehicle cannot be so.
@@ -88,7 +88,7 @@ def vehicle_of(study: StudyFile, values: tuple[float, ...]) -> VehicleDescriptio
 
 
 def used_values(study: StudyFile, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values of designs (designs, parameters) as their vehicles have them: whole where all places are."""
+    """Round parameter values (designs, parameters) as their vehicles do: whole for integer places."""
     vehicle, used = VehicleSource(study.vehicle).vehicle, values.copy()
     for i, parameter in enumerate(study.parameters.values()):
         places = [place for path in parameter.paths for place in find_places(vehicle, path)]
@@ -113,7 +113,7 @@ NOT_RUN = ("refused", "failed")
 
 
 def run_job(job: RunJob, observer: EventObserver | None = None) -> Row:
-    """Run one run; what cannot be simulated is a row with its reason, too."""
+    """Simulate one run; if that is impossible, the row has the reason."""
     row = _empty_row(job)
     try:
         setup = setup_of(job)
@@ -128,7 +128,7 @@ def run_job(job: RunJob, observer: EventObserver | None = None) -> Row:
 
 
 def failed_row(job: RunJob, reason: str) -> Row:
-    """Return the row of a run that ended without a result."""
+    """Return the row of a run without a result."""
     return _empty_row(job) | {"outcome": "failed", "reason": reason}
 
 
@@ -152,7 +152,7 @@ def _is_lost(value: object) -> bool:
 
 
 def trial_of(row: Row, search: UpwardSearch) -> SearchTrial:
-    """Return what a search sees of a run."""
+    """Return a run's row as a trial of a search."""
     measure = math.inf if row["measure"] is None else row["measure"]
     speeds = row["speed"], row["approach_speed"]
     return search.judge(row["tried"], measure, row["outcome"], row["limited_by"], *speeds, row["reason"])

@@ -25,7 +25,7 @@ def _pyarrow() -> tuple[Any, Any]:
 
 
 def check_parquet() -> None:
-    """Refuse before the work begins where tables cannot be written.
+    """Raise an error, before any work, if Parquet files cannot be written.
 
     Raises:
         MissingPackageError: Pyarrow is not installed.
@@ -34,7 +34,7 @@ def check_parquet() -> None:
 
 
 def write_runs(path: Path, parameters: Iterable[str], rows: Sequence[Row], head: Mapping[str, Any]) -> Path:
-    """Write all runs, a row each, with the provenance as the file's metadata; returns its path.
+    """Write all runs, one row each, with the provenance as metadata; returns the path.
 
     Raises:
         MissingPackageError: Pyarrow is not installed.
@@ -52,12 +52,12 @@ def write_runs(path: Path, parameters: Iterable[str], rows: Sequence[Row], head:
 
 
 def read_runs(path: Path, parameters: Iterable[str], head: Mapping[str, Any]) -> list[Row]:
-    """Read all runs.
+    """Read all runs of a study from its file.
 
     Args:
         path: File of the table.
         parameters: Names of the study's parameters.
-        head: Provenance of the study; versions may differ.
+        head: Provenance of the study; versions may differ from the file's.
 
     Raises:
         MissingPackageError: Pyarrow is not installed.

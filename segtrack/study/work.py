@@ -1,4 +1,4 @@
-"""Rounds of runs on all cores: in each round the next run of every vehicle that has one."""
+"""Rounds of runs on all cores; each round has the next run of every vehicle that is not finished."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class StudyResult:
     """Result of a study.
 
     Attributes:
-        study: The study.
-        head: Provenance.
-        values: Values of the parameters of each design (designs, parameters), whole where vehicles need it.
-        found: End of each design's search; of a single run its measure, and why there is none.
-        rows: All runs, those of a design together.
-        sensitivities: Measures by parameter; see `design.sensitivities`.
-        note: Reason for which there are no sensitivities; empty otherwise.
+        study: Study file.
+        head: Provenance of the study.
+        values: Parameter values of each design (designs, parameters), rounded as its vehicle needs.
+        found: Result of each design's search; for a single run its measure, or the reason without one.
+        rows: Rows of all runs, grouped by design.
+        sensitivities: Sensitivity measures by parameter; see `design.sensitivities`.
+        note: Reason why there are no sensitivities; else empty.
     """
 
     study: StudyFile
@@ -75,14 +75,14 @@ def run_study(
     resume: bool = False,
     on_share: Callable[[float], object] = lambda share: None,
 ) -> StudyResult:
-    """Run a study, or the rest of one.
+    """Run a study, or the rest of an interrupted one.
 
     Args:
-        study: The study.
-        folder: Folder of its journal.
-        pool: Workers that runs its runs; this process if not given.
-        resume: True to go on from the journal's runs.
-        on_share: Called with the share of the work that is done [-].
+        study: Study file.
+        folder: Folder of the journal.
+        pool: Worker processes; by default the runs are in this process.
+        resume: True to continue from the journal's runs.
+        on_share: Function called with the finished fraction of the work [-].
 
     Raises:
         SegtrackError: The journal is of another study, or a package is missing.
@@ -109,7 +109,7 @@ def run_study(
 
 
 class _Batches:
-    """Designs in the batches in which their values are known."""
+    """Designs of a study, in batches whose values are known together."""
 
     def __init__(self, study: StudyFile) -> None:
         planned = planned_values(study)
@@ -119,7 +119,7 @@ class _Batches:
         self.found: list[Found] = []
 
     def next(self) -> NDArray[np.float64] | None:
-        """Values of the next designs; None at the end."""
+        """Parameter values of the next designs; None at the end."""
         if self.optimiser is not None:
             asked = self.optimiser.ask()
             return asked if len(asked) else None
@@ -127,14 +127,14 @@ class _Batches:
         return values
 
     def take(self, values: NDArray[np.float64], found: Sequence[Found]) -> None:
-        """Take the results of designs."""
+        """Store the results of a batch of designs."""
         self.values += values.tolist()
         self.found += found
         if self.optimiser is not None:
             self.optimiser.tell([each.value for each in found])
 
     def share_to(self, on_share: Callable[[float], object]) -> Callable[[float], object]:
-        """Function of the designs of the next batch that are done, which tells the share of all."""
+        """Return a function from finished designs of the next batch to the progress of the whole study."""
         before = len(self.found)
         return lambda done: on_share((before + done) / self._total)
 
@@ -147,7 +147,7 @@ def _run_batch(
     pool: Workers,
     on_designs: Callable[[float], object],
 ) -> list[Found]:
-    """Run designs that begin at an index, round by round."""
+    """Run a batch of designs, round by round; `first` is the index of its first design."""
     search, used = study.upward_search, used_values(study, values)
     longest = len(search.values) if search is not None else 1
 
@@ -184,7 +184,7 @@ def _run_batch(
 def _run_round(
     pool: Workers, jobs: Sequence[RunJob], journal: Journal, on_done: Callable[[int, Row], None]
 ) -> None:
-    """Run jobs; those that are left when a worker process is lost are begun again, in the end one by one."""
+    """Run jobs in processes; jobs left when a process dies are started again, finally one by one."""
 
     def still_left() -> list[int]:
         return [i for i, job in enumerate(jobs) if (job.design, job.trial) not in journal.rows]
@@ -205,7 +205,7 @@ def _run_round(
 
 
 def _found(study: StudyFile, rows: Sequence[Row]) -> Found:
-    """End of a design's search, or the measure of its single run."""
+    """Result of a design's search, or measure of its single run."""
     last = rows[-1]
     if last["outcome"] in NOT_RUN:
         return Found(None, last["reason"])
@@ -224,9 +224,9 @@ def job_of_row(result_rows: Sequence[Row], study: StudyFile, number: int, option
 
     Args:
         result_rows: Rows of the study's file.
-        study: The study.
+        study: Study file.
         number: Number of the row, from 0.
-        option: Name of what the number is of, for messages.
+        option: Name of the option with the number, for messages.
 
     Raises:
         InvalidValueError: There is no such row.
@@ -239,5 +239,5 @@ def job_of_row(result_rows: Sequence[Row], study: StudyFile, number: int, option
 
 
 def run_row(result_rows: Sequence[Row], study: StudyFile, number: int, observer: EventObserver | None) -> Row:
-    """Run one row of a study again; see `job_of_row`. The observer is called after each sample."""
+    """Simulate the run of one row again; see `job_of_row`. The observer is called after each sample."""
     return run_job(job_of_row(result_rows, study, number, "--row"), observer)

@@ -1,4 +1,4 @@
-"""Terrain, described once: built for Bullet, packed for the native engine, sampled by height scans.
+"""Terrain descriptions: built in Bullet, packed for the native engine, sampled by height scans.
 
 Every kind is a small frozen description in the world frame (x forward, y to
 the left, z up), whose flat ground is z = 0. `distance` is the x at which an

@@ -1,4 +1,4 @@
-"""Terrain: solids in the world, the heights that follow from them, and side views."""
+"""Base classes of terrain: solids in the world, the heights that follow from them, and side views."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ Sampler: TypeAlias = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArra
 
 @dataclass(frozen=True, kw_only=True)
 class Terrain(Checked):
-    """Ground in the world frame.
+    """Base class of terrain: ground in the world frame.
 
     Attributes:
         friction: Coulomb friction [-]. Bullet multiplies it with the track's,
             so the bundled terrains have 1 and the track carries the number
             that a paper gives.
-        soil: Soil that it consists of, for `compliant`, `surface` and `chain` tracks, which
-            sink into it and shear it; rigid for None, and for tracks whose contacts Bullet finds.
+        soil: Soil that `compliant`, `surface` and `chain` tracks sink into and shear; None for rigid ground.
+            Tracks whose contacts Bullet finds take all ground as rigid.
     """
 
     friction: Ratio = 1.0
@@ -53,7 +53,7 @@ class Terrain(Checked):
     """Height beside its solids [m]: flat ground is taken to be endless."""
 
     def __post_init__(self) -> None:
-        """Refuse values outside their limits, and what is no soil."""
+        """Refuse values outside their limits, and a soil that is no `Soil`."""
         super().__post_init__()
         if not isinstance(self.soil, Soil | None):
             raise InvalidValueError(f"{type(self).__name__}.soil", "a Soil or None", self.soil)
@@ -68,12 +68,12 @@ class Terrain(Checked):
 
     @cached_property
     def _sampler(self) -> Sampler:
-        """Function that samples the height."""
+        """Function that returns heights [m] at places x and y."""
         convex = (solid for solid in self.solids() if not isinstance(solid, HeightGrid | TriangleMesh))
         return Heights(convex, self.level_ground).highest
 
     def height_at(self, x: ArrayLike, y: ArrayLike = 0.0) -> NDArray[np.float64]:
-        """Sample the terrain's height; a point on a vertical face gets the higher value.
+        """Sample the terrain's height [m]; a point on a vertical face gets the higher value.
 
         Args:
             x: World x [m], any shape.
@@ -93,7 +93,7 @@ class Terrain(Checked):
 
 
 def terrains_of(given: Any) -> tuple[Terrain, ...]:
-    """Terrains that are given: one, several, or None for none.
+    """Turn one terrain, several or None into a tuple of terrains.
 
     Raises:
         InvalidValueError: Something else, or something else among them.
@@ -127,11 +127,11 @@ class FlatGround(Terrain):
 
 
 class LevelTop(NamedTuple):
-    """Part of an obstacle on which a vehicle has mastered it.
+    """Top part of an obstacle; a vehicle that stands on it has mastered the obstacle.
 
     Attributes:
-        start: Distance of its beginning from that of the obstacle along x [m].
-        end: Distance of its end from the beginning of the obstacle along x [m].
+        start: Distance from the beginning of the obstacle to that of the top along x [m].
+        end: Distance from the beginning of the obstacle to the end of the top along x [m].
         height: Height above the ground [m].
     """
 
@@ -142,7 +142,7 @@ class LevelTop(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Obstacle(FlatGround):
-    """Obstacle across the path on flat ground: in a world of its own, or a piece of a course.
+    """Base class of obstacles across the path on flat ground: a world of their own, or a piece of a course.
 
     Attributes:
         distance: World x at which it begins [m].
@@ -159,12 +159,12 @@ class Obstacle(FlatGround):
 
     @property
     def top(self) -> float:
-        """Height of its highest solid above the ground [m]."""
+        """Height of the highest point above the ground [m]."""
         return max(map(_top, self.shapes(self._depth)), default=0.0)
 
     @property
     def level_top(self) -> LevelTop:
-        """Level part at its top; for want of one all of it, at the height of the ground."""
+        """Level part at the top; the whole obstacle at ground height if it has none."""
         return LevelTop(0.0, self.extent, 0.0)
 
 
@@ -185,7 +185,7 @@ _ASIDE = 1e-9
 
 
 class Outline(NamedTuple):
-    """A line in the plane y = 0.
+    """Terrain outline in the plane y = 0, as a polyline.
 
     Attributes:
         x: World x [m], shape (n,), not decreasing.

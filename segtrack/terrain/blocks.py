@@ -17,7 +17,7 @@ _PIPE_FACETS = 24
 
 @dataclass(frozen=True, kw_only=True)
 class Platform(Obstacle):
-    """Level ground, at an elevation a platform.
+    """Level ground, or a raised platform where a course puts it at an elevation.
 
     Attributes:
         length: Length [m].
@@ -37,7 +37,7 @@ class Platform(Obstacle):
 
 @dataclass(frozen=True, kw_only=True)
 class Step(Obstacle):
-    """Block on flat ground, whose front is the step of Table IV of Okada et al. 2020.
+    """Block on flat ground with a vertical front, as in Table IV of Okada et al. 2020.
 
     Attributes:
         height: Height of the step [m].
@@ -58,13 +58,13 @@ class Step(Obstacle):
 
     @property
     def level_top(self) -> LevelTop:
-        """Top of the block."""
+        """Top of the block, on which a vehicle has mastered the step."""
         return LevelTop(0.0, self.length, self.height)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stairs(Obstacle):
-    """Stairs up to a landing, and down again behind it or a drop.
+    """Stairs up to a landing, which ends in a drop or in stairs down.
 
     Attributes:
         riser: Height of one stair [m].
@@ -86,7 +86,7 @@ class Stairs(Obstacle):
         return (self.count - 1) * self.tread * (2 if self.down else 1) + self.landing
 
     def shapes(self, root: float) -> Iterator[Box]:
-        """Yield one block a stair, each standing through those below it."""
+        """Yield one block for each stair, from below the ground to its tread."""
         end = self.distance + (self.count - 1) * self.tread + self.landing
         for below in range(self.count):
             back = end + (self.count - 1 - below) * self.tread if self.down else end
@@ -95,7 +95,7 @@ class Stairs(Obstacle):
 
     @property
     def level_top(self) -> LevelTop:
-        """Landing."""
+        """Landing on which a vehicle has mastered the stairs."""
         start = (self.count - 1) * self.tread
         return LevelTop(start, start + self.landing, self.count * self.riser)
 
@@ -132,7 +132,7 @@ class Boxes(FlatGround):
     boxes: tuple[GroundBox, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what are no boxes."""
+        """Refuse anything but `GroundBox`es."""
         super().__post_init__()
         boxes = tuple(self.boxes) if isinstance(self.boxes, Iterable) else ()
         if not boxes or not all(isinstance(box, GroundBox) for box in boxes):
@@ -147,11 +147,11 @@ class Boxes(FlatGround):
 
 @dataclass(frozen=True, kw_only=True)
 class Hurdle(Obstacle):
-    """Beam across the path, its upper edge a pipe on request. The pipe does not turn.
+    """Beam across the path; its upper edge may be a pipe, which does not turn.
 
     Attributes:
         height: Height of the upper edge [m].
-        length: Length of the beam along x [m]; of a pipe the diameter.
+        length: Length of the beam along x, or diameter of the pipe [m].
         pipe: True if its upper edge is a pipe.
     """
 
@@ -186,7 +186,7 @@ class Hurdle(Obstacle):
 
 @dataclass(frozen=True, kw_only=True)
 class KRails(Obstacle):
-    """Beams at an angle across the path, the next one at the opposite angle.
+    """Beams across the path at 45 deg, in alternating directions.
 
     Attributes:
         count: Number of beams.
@@ -204,7 +204,7 @@ class KRails(Obstacle):
         return self.count * self.width
 
     def shapes(self, root: float) -> Iterator[Box]:
-        """Yield one beam a width, at 45 deg from side to side."""
+        """Yield the beams: one per width of path, from side to side at 45 deg."""
         length = max(self.width * math.sqrt(2) - self.thickness, self.thickness)
         for i in range(self.count):
             yaw = math.pi / 4 if i % 2 == 0 else -math.pi / 4
@@ -214,13 +214,13 @@ class KRails(Obstacle):
 
 @dataclass(frozen=True, kw_only=True)
 class ConfinedSpace(Obstacle):
-    """Beams overhead and beams on the ground in turn.
+    """Alternating beams overhead and on the ground.
 
     Attributes:
         clearance: Height of the beams overhead above the ground [m].
-        count: Number of beams overhead; there is one on the ground between each two.
+        count: Number of beams overhead; between two of them one lies on the ground.
         spacing: Distance from a beam overhead to the next one on the ground [m].
-        beam: Edge of the beams overhead, and length of those on the ground [m].
+        beam: Edge length of the square beams overhead, and length of those on the ground [m].
         sill: Height of the beams on the ground [m]; 0 for none.
     """
 
@@ -231,7 +231,7 @@ class ConfinedSpace(Obstacle):
     sill: Rise = 0.05
 
     def __post_init__(self) -> None:
-        """Refuse beams overhead that touch those on the ground."""
+        """Refuse beams overhead that touch beams on the ground."""
         super().__post_init__()
         if self.clearance <= self.sill:
             raise InvalidValueError(
@@ -244,7 +244,7 @@ class ConfinedSpace(Obstacle):
         return 2 * self.count * self.spacing
 
     def shapes(self, root: float) -> Iterator[Box]:
-        """Yield a block a beam."""
+        """Yield one block for each beam."""
         for i in range(self.count):
             overhead = self.distance + (2 * i + 1) * self.spacing
             start, end = overhead - self.beam / 2, overhead + self.beam / 2

@@ -1,4 +1,4 @@
-"""Checks of a description's keywords and values, with one wording for all terrains."""
+"""Range checks of terrain parameters, with one wording for all terrains."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from segtrack.errors import InvalidValueError, KeywordError, Phrase, finite_vect
 
 @dataclass(frozen=True)
 class Limits:
-    """Values that a field accepts.
+    """Range of values that a field accepts.
 
     Attributes:
         unit: Unit for messages; empty for none.
         least: Smallest value; -inf for any.
         inclusive: True if the smallest value itself is accepted.
-        whole: True for whole numbers alone.
-        below: Bound that a value stays under: pi/2 or inf.
+        whole: True if only whole numbers are accepted.
+        below: Exclusive upper bound: pi/2 or inf.
     """
 
     unit: str = ""
@@ -77,10 +77,10 @@ Seed: TypeAlias = Annotated[int, Limits("", 0, whole=True)]
 
 
 class _KeywordType(ABCMeta):
-    """Type of classes that are made with keywords alone."""
+    """Metaclass of classes that are made from keyword arguments only."""
 
     def __call__(cls, *args: Any, **named: Any) -> Any:
-        """Make an instance, or name what is wrong with the keywords.
+        """Make an instance, or raise an error that names the wrong keywords.
 
         Raises:
             KeywordError: An unknown keyword, a missing one, or a value without a keyword.
@@ -96,7 +96,7 @@ class _KeywordType(ABCMeta):
 
 
 class Checked(metaclass=_KeywordType):
-    """Base of frozen dataclasses that are made with keywords and whose annotations state their limits."""
+    """Base of frozen dataclasses made from keyword arguments, with limits stated in their annotations."""
 
     def __post_init__(self) -> None:
         """Refuse values outside the limits of their fields."""
@@ -114,20 +114,20 @@ class Checked(metaclass=_KeywordType):
 
 @cache
 def _kinds(owner: type) -> tuple[tuple[str, Any], ...]:
-    """Names of fields with limits or choices, and their annotations."""
+    """Names and annotations of the fields that have limits or choices."""
     hints = get_type_hints(owner, include_extras=True)
     kinds = ((field.name, hints[field.name]) for field in fields(owner))
     return tuple((name, kind) for name, kind in kinds if get_origin(kind) in (Annotated, Literal))
 
 
 def settle_vector(owner: object, field: str, count: int, unit: str = "") -> None:
-    """Turn a field into a tuple, and refuse one that does not hold `count` finite numbers."""
+    """Convert a field to a tuple, and refuse one that does not hold `count` finite numbers."""
     what, given = f"{type(owner).__name__}.{field}", getattr(owner, field)
     object.__setattr__(owner, field, finite_vector(what, given, count, unit))
 
 
 def points_of(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """X and y of points as arrays of one shape [m].
+    """Broadcast x and y of points to arrays of one shape [m].
 
     Raises:
         InvalidValueError: Not numbers, or of shapes that do not broadcast.
@@ -144,7 +144,7 @@ def points_of(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[
 
 
 def array_of_numbers(given: ArrayLike) -> NDArray[np.float64] | None:
-    """The numbers that are given; None for what is ragged, or no numbers: texts and truth values."""
+    """Array of the given numbers; None for ragged input, texts or booleans."""
     try:
         array = np.asarray(given)
     except (TypeError, ValueError):
@@ -153,5 +153,5 @@ def array_of_numbers(given: ArrayLike) -> NDArray[np.float64] | None:
 
 
 def is_finite(value: object) -> bool:
-    """Return True for a finite number that is no truth value."""
+    """Return whether a value is a finite number and no boolean."""
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,4 +1,4 @@
-"""Columns of convex solids: the span that each cuts from vertical lines, and its corners in y = 0.
+"""Intersections of convex solids with vertical lines, and corners of their sections by y = 0.
 
 A polyhedron is an intersection of half-spaces normal . point <= offset, so a vertical line is inside it
 between the highest of the planes that look down and the lowest of those that look up, where it is
@@ -28,27 +28,27 @@ UPRIGHT_PART = 1e-12
 
 
 def section_breaks(solids: Iterable[ConvexSolid], above: float = -math.inf) -> tuple[float, ...]:
-    """Return the world x of the corners of solids in y = 0, where these are not below a height [m]."""
+    """Return world x of the corners of the solids' sections by y = 0, at or above a height [m]."""
     corners = [column_of(solid).corners(above) for solid in solids]
     # Faces of two solids that are in one place give one.
     return tuple(np.unique(np.round(np.concatenate([[], *corners]), 12)).tolist())
 
 
 class Column(Protocol):
-    """Convex solid, ready to be cut."""
+    """Convex solid prepared for intersection with vertical lines."""
 
     def span(self, x: Array, y: Array) -> tuple[Array, Array]:
-        """Lower and upper end of the vertical lines at places (n,) [m].
+        """Lower and upper end of each vertical line's part in the solid, at places (n,) [m].
 
         Where a line misses the solid, the upper end is -inf or below the lower one.
         """
 
     def corners(self, above: float = -math.inf) -> Array:
-        """World x of the corners of its section by y = 0 and z >= `above` [m]."""
+        """World x of the corners of the solid's section by y = 0 at z >= `above` [m]."""
 
 
 def column_of(solid: ConvexSolid) -> Column:
-    """Return a convex solid, ready to be cut."""
+    """Prepare a convex solid for intersection with vertical lines."""
     match solid:
         case Box(size, center, quaternion):
             axes = Rotation.from_quat(quaternion).as_matrix().T
@@ -74,18 +74,18 @@ def column_of(solid: ConvexSolid) -> Column:
 
 @dataclass(frozen=True, eq=False)
 class HalfSpaces:
-    """Intersection of half-spaces.
+    """Convex polyhedron as an intersection of half-spaces.
 
     Attributes:
-        normals: Unit vectors out of them, in the world (f, 3).
-        offsets: Distances of their planes from the world's origin along these (f,) [m].
+        normals: Unit outward normals in the world (f, 3).
+        offsets: Distances of the planes from the world's origin along the normals (f,) [m].
     """
 
     normals: Array
     offsets: Array
 
     def span(self, x: Array, y: Array) -> tuple[Array, Array]:
-        """Lower and upper end of the vertical lines at places (n,) [m], as in `Column`."""
+        """Lower and upper end of each vertical line's part in the solid, at places (n,) [m]; see `Column`."""
         z = self.normals[:, 2]
         room = self.offsets[:, None] - self.normals[:, :2] @ np.stack([x, y])
         upwards, downwards = z > UPRIGHT_PART, z < -UPRIGHT_PART
@@ -95,7 +95,7 @@ class HalfSpaces:
         return low, np.where(outside, -math.inf, high)
 
     def corners(self, above: float = -math.inf) -> Array:
-        """World x of the corners of its section by y = 0 and z >= `above` [m]."""
+        """World x of the corners of the solid's section by y = 0 at z >= `above` [m]."""
         lines, offsets = self.normals[:, [0, 2]], self.offsets
         if above > -math.inf:
             lines, offsets = np.concatenate([lines, [[0.0, -1.0]]]), np.append(offsets, -above)
@@ -112,10 +112,10 @@ class HalfSpaces:
 
 @dataclass(frozen=True, eq=False)
 class RoundColumn:
-    """Cylinder at any pose.
+    """Cylinder at any pose, prepared for intersection with vertical lines.
 
     Attributes:
-        ends: Space between the planes of its two ends.
+        ends: Space between its two end planes.
         center: Centre in the world (3,) [m].
         radius: Radius [m].
         length: Length [m].
@@ -131,7 +131,7 @@ class RoundColumn:
         return np.asarray(self.ends.normals[0])
 
     def span(self, x: Array, y: Array) -> tuple[Array, Array]:
-        """Lower and upper end of the vertical lines at places (n,) [m], as in `Column`."""
+        """Lower and upper end of each vertical line's part in the solid, at places (n,) [m]; see `Column`."""
         low, high = self.ends.span(x, y)
         axis = self._axis
         away = np.stack([x, y, np.zeros_like(x)], axis=1) - (*self.center[:2], 0.0)
@@ -147,12 +147,12 @@ class RoundColumn:
         return low, np.where(b**2 < a * c, -math.inf, high)
 
     def corners(self, above: float = -math.inf) -> Array:
-        """World x of the ends of its section by y = 0, and of the corners between them, at any height [m]."""
+        """World x of the ends and corners of the cylinder's section by y = 0, at any height [m]."""
         axis = self._axis
         return np.concatenate([self._on_ends(axis), self._on_mantle(axis)])
 
     def _on_ends(self, axis: Array) -> Array:
-        """World x of the points at which y = 0 cuts the rims of the two ends [m]."""
+        """World x of the points where y = 0 cuts the rims of the two ends [m]."""
         level = axis[[0, 2]]
         size = np.linalg.norm(level)
         if size < UPRIGHT_PART:
@@ -169,7 +169,7 @@ class RoundColumn:
         return np.array(found)
 
     def _on_mantle(self, axis: Array) -> Array:
-        """World x of the points at which the mantle is upright in y = 0 [m]."""
+        """World x of the points where the lateral surface is vertical in the plane y = 0 [m]."""
         flat = math.hypot(axis[0], axis[1])
         if flat < UPRIGHT_PART:
             if abs(self.center[1]) > self.radius:

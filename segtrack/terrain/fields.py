@@ -1,4 +1,4 @@
-"""Fields on flat ground: posts of several heights, and ramps that face several ways."""
+"""Fields of posts of different heights, or of ramps in different directions, on flat ground."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class StepField(FlatGround):
     """Grid of square posts of random height on flat ground, centred on y = 0.
 
     Attributes:
-        max_height: Upper bound of the heights, which are uniform from 0 on [m].
-        cell: Edge of a post [m].
+        max_height: Upper bound of the heights, which are uniformly distributed from 0 [m].
+        cell: Edge length of a post [m].
         rows: Number of posts along x.
         columns: Number of posts along y.
         distance: World x at which the field begins [m].
-        seed: Seed of the heights; equal seeds make equal fields.
+        seed: Seed of the random heights; equal seeds make equal fields.
     """
 
     max_height: Length
@@ -56,7 +56,7 @@ class StepField(FlatGround):
 
 @dataclass(frozen=True, kw_only=True)
 class PatternedStepField(Obstacle):
-    """Square posts whose heights are symmetric about the field's middle.
+    """Field of square posts with heights in a symmetric pattern.
 
     flat: one unit and two in turn. hill: rows across rise to the middle. diagonal: rows rise to the line
     from corner to corner. Every second post is half a unit lower, but for those of the crest.
@@ -64,7 +64,7 @@ class PatternedStepField(Obstacle):
     Attributes:
         pattern: Arrangement of the heights.
         unit: Height of one unit [m].
-        post: Edge of a post, at least 0.02 [m]; as many as fit the width stand beside each other.
+        post: Edge length of a post, at least 0.02 [m]; as many stand side by side as fit the width.
         rows: Number of rows across.
         peak: Height of the crest in units.
     """
@@ -86,6 +86,7 @@ class PatternedStepField(Obstacle):
 
     def _units(self, row: int, column: int) -> float:
         # Distances from the field's middle, in posts, halves for even numbers.
+        """Height of a post in units, by the arrangement of `pattern`."""
         along, across = row - (self.rows - 1) / 2, column - (self._columns - 1) / 2
         odd = (int(abs(along)) + int(abs(across))) % 2
         if self.pattern == "flat":
@@ -97,7 +98,7 @@ class PatternedStepField(Obstacle):
         return whole if whole == self.peak else whole - 0.5 * odd
 
     def shapes(self, root: float) -> Iterator[Box]:
-        """Yield one block for all posts of a row that are beside each other and equally high."""
+        """Yield one block for each run of equally high posts in a row."""
         columns = self._columns
         edges = [self.width * (column / columns - 0.5) for column in range(columns + 1)]
         for row in range(self.rows):
@@ -111,14 +112,14 @@ class PatternedStepField(Obstacle):
 
 @dataclass(frozen=True, kw_only=True)
 class ContinuousRamps(Obstacle):
-    """Ridge behind ridge without a step between them: across the path (pitch), or at 45 deg to it (and roll).
+    """Ridges in close succession, across the path (pitch) or at 45 deg to it (pitch and roll).
 
     Ramps are half as long as the field is wide.
 
     Attributes:
-        count: Number of ridges; across the path one a width.
+        count: Number of ridges; across the path, one per width.
         slope: Angle of the ramps [rad].
-        ridges: Direction of the ridges.
+        ridges: Direction of the ridges, across the path or at 45 deg.
     """
 
     count: Count = 4
@@ -131,7 +132,7 @@ class ContinuousRamps(Obstacle):
         return self.count * self.width
 
     def shapes(self, root: float) -> Iterator[Hull]:
-        """Yield one solid a ridge."""
+        """Yield one solid for each ridge."""
         start, half, length = self.distance, self.width / 2, self.extent
         if self.ridges == "across":
             for i in range(self.count):
@@ -149,7 +150,7 @@ class ContinuousRamps(Obstacle):
 
 @dataclass(frozen=True, kw_only=True)
 class CrossingRamps(Obstacle):
-    """Square ramps, half as wide as the field, with steps between them.
+    """Field of square ramps, half as wide as the field, with steps between them.
 
     alternating: ridges across either half of the field, those of the one half beside the valleys of the
     other. pinwheel: of each four the next one rises in a direction 90 deg further.
@@ -158,7 +159,7 @@ class CrossingRamps(Obstacle):
         count: Number of groups of four ramps.
         slope: Angle of the ramps [rad].
         pattern: Arrangement of the ramps.
-        raised: Height by which two of each four, over corner, are raised: the elevated variant [m].
+        raised: Height by which two diagonally opposite ramps of each four are raised (elevated variant) [m].
     """
 
     count: Count = 3
@@ -172,7 +173,7 @@ class CrossingRamps(Obstacle):
         return self.count * self.width
 
     def shapes(self, root: float) -> Iterator[Hull]:
-        """Yield one solid a ramp, or a ridge for two ramps that meet at their upper edges."""
+        """Yield one solid for each ramp, or one ridge for two ramps that meet at their upper edges."""
         for group in range(self.count):
             start = self.distance + group * self.width
             if self.pattern == "alternating":
@@ -181,7 +182,7 @@ class CrossingRamps(Obstacle):
                 yield from self._pinwheel(start, root)
 
     def _ridges(self, start: float, is_last: bool, root: float) -> Iterator[Hull]:
-        """Yield a ridge in each half of the field, that in the left one half a period further."""
+        """Yield a ridge in each half of the field; the left half's is shifted by half a period."""
         half = self.width / 2
         for lower, shift, raised in ((-half, 0.0, self.raised), (0.0, half, 0.0)):
             if shift and is_last:
@@ -194,7 +195,7 @@ class CrossingRamps(Obstacle):
             yield ridge(field, crest, foot, self.slope, 0.0, root)
 
     def _pinwheel(self, start: float, root: float) -> Iterator[Hull]:
-        """Yield four ramps around the middle of a group, at which each has its highest corner or edge."""
+        """Yield four ramps around the middle of a group, all with their highest corner or edge there."""
         edge = self.width / 2
         middle = start + edge
         for i in range(4):
@@ -209,13 +210,13 @@ class CrossingRamps(Obstacle):
 
 
 def roof(plan: Sequence[Point], heights: Sequence[float], root: float) -> Hull:
-    """Return the solid under corners at places in plan and heights [m], whose upper side is convex."""
+    """Return the solid below corners at places in plan and heights [m]; its upper side is convex."""
     top = [(x, y, height) for (x, y), height in zip(plan, heights, strict=True)]
     return Hull.of(np.unique(np.array([*top, *((x, y, -root - ROOT_DEPTH) for x, y in plan)]), axis=0))
 
 
 def clip(polygon: Sequence[Point], normal: Point, offset: float) -> list[Point]:
-    """Return the part of a convex polygon in which normal . point <= offset."""
+    """Return the part of a convex polygon where normal . point <= offset."""
     depths = [normal[0] * x + normal[1] * y - offset for x, y in polygon]
     kept: list[Point] = []
     for i, (x, y) in enumerate(polygon):
@@ -234,7 +235,7 @@ def rectangle(x: Point, y: Point) -> list[Point]:
 
 
 def ridge(field: Sequence[Point], crest: float, half: float, slope: float, turn: float, root: float) -> Hull:
-    """Return a ridge within a convex field in plan, whose slopes go on below the ground.
+    """Return a ridge within a convex field in plan; its slopes continue below the ground.
 
     Args:
         field: Corners of the field [m].

@@ -1,4 +1,4 @@
-"""Heights of convex solids: all of a terrain's, at many places at once."""
+"""Heights of all convex solids of a terrain, at many places at once."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _AT_ONCE = 2**20
 
 
 class Heights:
-    """Upper surface of convex solids, laid out in arrays so that all places are looked at together."""
+    """Upper surface of convex solids, in arrays, so that all places are evaluated together."""
 
     def __init__(self, solids: Iterable[ConvexSolid], level: float = -math.inf) -> None:
         """Prepare the solids.
 
         Args:
             solids: Solids that may overlap.
-            level: Height where there is none [m].
+            level: Height where there is no solid [m].
         """
         self._level = level
         straight: list[Box] = []
@@ -56,7 +56,7 @@ class Heights:
         self._rows = max([group.rows for group in self._groups], default=1)
 
     def highest(self, x: Array, y: Array) -> Array:
-        """Height of the highest solid at places (n,) [m], even with room beneath; `level` without any."""
+        """Height of the highest solid at places (n,) [m], even if it overhangs; `level` without any."""
         size = max(1, _AT_ONCE // self._rows)
         if x.size > size:
             parts = [slice(first, first + size) for first in range(0, x.size, size)]
@@ -75,7 +75,7 @@ class Heights:
 
 
 class _Plan:
-    """Rectangles around solids in the world's x and y.
+    """Bounding rectangles of solids in the world's x and y.
 
     Attributes:
         low: Smallest x and y of each solid (n, 2) [m].
@@ -86,14 +86,14 @@ class _Plan:
         self.low, self.high = low - _BESIDE, high + _BESIDE
 
     def near(self, x: Array, y: Array) -> NDArray[np.bool_]:
-        """Mask of the solids that may be above or below some of the places (n,)."""
+        """Mask of the solids whose rectangles meet the bounding rectangle of the places (n,)."""
         least, most = np.fmin.reduce, np.fmax.reduce
         reached = (self.low <= (most(x), most(y))) & (self.high >= (least(x), least(y)))
         return np.asarray(reached[:, 0] & reached[:, 1])
 
 
 class _UprightBoxes:
-    """Upright boxes, all along the world's axes, of which fields have hundreds, or at any yaw.
+    """Upright boxes in arrays: aligned with the world's axes (fields have hundreds), or at any yaw.
 
     Attributes:
         rows: Number of boxes.
@@ -130,10 +130,10 @@ class _UprightBoxes:
 
 
 class _Polyhedra:
-    """Polyhedra, grouped by their numbers of faces that look up, look down and stand upright.
+    """Polyhedra in arrays, grouped by their numbers of upward, downward and vertical faces.
 
     Attributes:
-        rows: Number of faces.
+        rows: Total number of faces.
     """
 
     def __init__(self, solids: Sequence[tuple[ConvexSolid, HalfSpaces]]) -> None:
@@ -168,12 +168,12 @@ class _Polyhedra:
 
 
 class _Faces(NamedTuple):
-    """Faces of polyhedra with equally many; each a plane of normal (3,) and distance from the origin.
+    """Faces of polyhedra with equal face counts; each a plane of normal (3,) and distance from the origin.
 
     Attributes:
-        up: Faces that look up (polyhedra, faces, 4).
-        down: Faces that look down.
-        sides: Upright faces.
+        up: Upward faces (polyhedra, faces, 4).
+        down: Downward faces (polyhedra, faces, 4).
+        sides: Vertical faces (polyhedra, faces, 4).
     """
 
     up: Array
@@ -182,7 +182,7 @@ class _Faces(NamedTuple):
 
     @classmethod
     def of(cls, column: HalfSpaces) -> _Faces:
-        """Sort the faces of one polyhedron, without the axis of polyhedra."""
+        """Sort the faces of one polyhedron by direction; the polyhedra axis is left out."""
         planes, z = np.column_stack([column.normals, column.offsets]), column.normals[:, 2]
         up, down = z > UPRIGHT_PART, z < -UPRIGHT_PART
         return cls(planes[up], planes[down], planes[~(up | down)])
@@ -199,7 +199,7 @@ class _Faces(NamedTuple):
 
 
 def _room(planes: Array, x: Array, y: Array) -> Array:
-    """Distance of places (n,) before planes (..., 4), at z = 0, along their normals [m]."""
+    """Signed distance of places (n,) at z = 0 from planes (..., 4), positive on the inner side [m]."""
     slopes_y = planes[..., 1:2]
     # Not a matrix product, whose last bit depends on how many places and planes there are.
     beyond = planes[..., 0:1] * x
@@ -209,13 +209,13 @@ def _room(planes: Array, x: Array, y: Array) -> Array:
 
 
 def _heights(planes: Array, x: Array, y: Array) -> Array:
-    """Heights of planes that are not upright (..., 4) at places (n,) [m]."""
+    """Heights of non-vertical planes (..., 4) at places (n,) [m]."""
     room = _room(planes, x, y)
     return np.divide(room, planes[..., 2:3], out=room)
 
 
 def _plan_of(solid: ConvexSolid) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Smallest and largest x and y between which a solid lies, at least [m]."""
+    """Smallest and largest (x, y) of a polyhedron [m]; infinite for other solids."""
     match solid:
         case Hull() | Prism():
             points = np.array((solid.hull if isinstance(solid, Prism) else solid).points)

@@ -1,4 +1,4 @@
-"""Flat ground, openings across it, and several obstacles on it."""
+"""Endless flat ground, trenches across it, and several obstacles on it."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ Bullet rounds a hull's corners to a ten-thousandth of its extent, so not as far 
 
 @dataclass(frozen=True, kw_only=True)
 class Plane(FlatGround):
-    """Flat ground at z = 0, without an end; in PyBullet a box that ends 1 km from the origin."""
+    """Endless flat ground at z = 0; in PyBullet a box that ends 1 km from the origin."""
 
     def solids(self) -> tuple[Solid, ...]:
-        """Return everything below z = 0."""
+        """Return the half-space below z = 0."""
         return (HalfSpace(),)
 
     def shapes(self, root: float) -> Iterator[ConvexSolid]:
-        """Yield nothing: all is floor."""
+        """Yield nothing: there is only floor."""
         yield from ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Obstacles(FlatGround):
-    """Obstacles on one flat ground; where they overlap, the higher one counts.
+    """Several obstacles on one flat ground; where they overlap, the higher one counts.
 
     Attributes:
-        obstacles: Descriptions of what stands on flat ground, at least one; friction and soil are those of
-            the whole.
+        obstacles: Obstacles on flat ground, at least one; friction and soil of the whole hold for
+            all of them.
     """
 
     obstacles: tuple[FlatGround, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what does not stand on flat ground."""
+        """Refuse terrains that do not stand on flat ground."""
         super().__post_init__()
         given = tuple(self.obstacles) if isinstance(self.obstacles, Iterable) else ()
         if not given or not all(isinstance(each, FlatGround) for each in given):
@@ -61,17 +61,17 @@ class Obstacles(FlatGround):
         object.__setattr__(self, "obstacles", given)
 
     def shapes(self, root: float) -> Iterator[ConvexSolid]:
-        """Yield the solids of all of them, which reach no deeper than in a world of their own."""
+        """Yield the solids of all obstacles; below ground they reach as deep as when alone."""
         for each in self.obstacles:
             yield from each.shapes(min(root, each._depth))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gap(Terrain):
-    """Trench with upright walls across the whole floor.
+    """Trench with vertical walls across the whole floor.
 
     Attributes:
-        length: Distance between the walls along x, to be bridged [m].
+        length: Distance between the walls along x [m].
         distance: World x of the near wall [m].
         depth: Depth of the trench's flat bottom [m].
     """
@@ -81,7 +81,7 @@ class Gap(Terrain):
     depth: Length = 1.0
 
     def solids(self) -> tuple[Solid, ...]:
-        """Return the ground before and behind the gap, and its bottom, which runs on below them."""
+        """Return the ground before and behind the gap, and its bottom, which continues below both."""
         near, far = self.x_breaks()
         before, behind = min(near, 0.0) - FLOOR_REACH, max(far, 0.0) + FLOOR_REACH
         return (
@@ -91,7 +91,7 @@ class Gap(Terrain):
         )
 
     def x_breaks(self) -> tuple[float, float]:
-        """Return the two walls [m]."""
+        """Return world x of the two walls [m]."""
         return (self.distance, self.distance + self.length)
 
 
@@ -120,7 +120,7 @@ class TrapezoidDitch(Terrain):
             raise InvalidValueError("TrapezoidDitch.bottom_length", expected, self.bottom_length)
 
     def solids(self) -> tuple[Solid, ...]:
-        """Return the two banks, each with its ground as one prism, and the bottom."""
+        """Return the two banks, each a prism with its ground, and the bottom."""
         start, near, far, end = self.x_breaks()
         bottom = -self.depth - FLOOR_DEPTH
         before, behind = min(start, 0.0) - BANK_REACH, max(end, 0.0) + BANK_REACH
@@ -135,5 +135,5 @@ class TrapezoidDitch(Terrain):
         )
 
     def x_breaks(self) -> tuple[float, float, float, float]:
-        """Return tops and feet of the two sides [m]."""
+        """Return world x of the tops and feet of the two sides [m]."""
         return trapezoid_breaks(self.distance, self.top_length, self.bottom_length)

@@ -1,4 +1,4 @@
-"""Static bodies of somebody's own PyBullet program, as described terrain.
+"""Terrain descriptions of the static bodies in a user's own PyBullet program.
 
 PyBullet tells of a body its primitives (plane, box, sphere, cylinder, capsule) and the corners of convex
 meshes, but not of all that come from a URDF. Of heightfields and other meshes it tells no triangle, but where
@@ -57,20 +57,20 @@ class _Link(NamedTuple):
 
 
 class _Column(NamedTuple):
-    """Heights at which a ray from above meets a link, and other static bodies [m]."""
+    """Heights at which a vertical ray hits a link, and other static bodies [m]."""
 
     own: list[float]
     others: list[float]
 
 
 class _Unreadable(Exception):  # noqa: N818
-    """Why a link cannot be turned into terrain."""
+    """Raised with the reason why a link cannot be turned into terrain."""
 
 
 def from_pybullet(
     client: Any, exclude: Collection[int] = (), spacing: float | None = None
 ) -> tuple[Terrain, ...]:
-    """Describe the static bodies of a PyBullet program, as they are now, with their lateral friction.
+    """Describe the static bodies of a PyBullet program in their present poses, with their lateral friction.
 
     Static are the base of a body without mass or with `useFixedBase`, and links that fixed joints hold on
     to it. Bodies that can move, and links behind joints that can, are no terrain; nor is what has no
@@ -85,7 +85,7 @@ def from_pybullet(
     is one spacing below the lowest other static body there. A roof is therefore no terrain.
 
     Args:
-        client: A `BulletClient`, or the module `pybullet` (no client id).
+        client: A `BulletClient`, or the module `pybullet` (which has no client id).
         exclude: PyBullet's ids of bodies to leave out.
         spacing: Distance between samples of heightfields and meshes [m]; 0.02 m if not given, or
             such that there are 500 along the longer side.
@@ -124,6 +124,7 @@ def from_pybullet(
 
 
 def _static_links(client: Any, body: int) -> Iterator[_Link]:
+    """Yield the links whose joints to the static base are all fixed."""
     if client.getDynamicsInfo(body, -1)[0] != 0:
         return
     yield _Link(body, -1, *client.getBasePositionAndOrientation(body))
@@ -138,7 +139,7 @@ def _static_links(client: Any, body: int) -> Iterator[_Link]:
 def _describe(
     client: Any, link: _Link, ground: Collection[tuple[int, int]], spacing: float | None
 ) -> list[Terrain]:
-    """The terrains that a link is, beside other static links; none if it collides with nothing."""
+    """Terrains for one link, beside other static links; empty if it collides with nothing."""
     low, high = (np.array(corner) for corner in client.getAABB(link.body, link.link))
     if (high - low <= _NOTHING).all():
         return []
@@ -159,7 +160,7 @@ def _describe(
 
 
 def _is_met(client: Any, link: _Link, solid: _Convex) -> bool:
-    """Return True if a ray through a solid's middle meets its link: not if collisions are switched off."""
+    """Return whether a ray through a solid's middle hits its link; not if collisions are off."""
     if isinstance(solid, HalfSpace):
         middle, reach = np.array(solid.point_in_world), np.array(solid.normal)
     else:
@@ -175,7 +176,7 @@ def _is_met(client: Any, link: _Link, solid: _Convex) -> bool:
 def _thick_enough(
     size: tuple[float, float, float], center: NDArray[np.float64], rotation: NDArray[np.float64]
 ) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
-    """Sides [m] and centre of a box in the world; one that lies flat reaches `_THINNEST` below its top."""
+    """Sides [m] and centre of a box in the world; a thin one reaches `_THINNEST` below its top."""
     sides, thin = list(size), int(np.argmin(size))
     normal = rotation[:, thin] * np.sign(rotation[2, thin])
     if normal[2] > _LYING and sides[thin] < _THINNEST:
@@ -216,7 +217,7 @@ def _solid(client: Any, link: _Link, index: int, shape: tuple[Any, ...]) -> _Con
 
 
 def _ball(radius: float, length: float) -> NDArray[np.float64]:
-    """Points of a sphere, or of a capsule of so long a cylinder along z (n, 3) [m]."""
+    """Points (n, 3) of a sphere, or of a capsule with a cylinder of `length` along z [m]."""
     turns = 2 * np.pi * np.arange(_ROUND) / _ROUND
     tilts = np.pi * np.arange(_TILTS + 1) / _TILTS
     turn, tilt = (grid.ravel() for grid in np.meshgrid(turns, tilts))
@@ -234,7 +235,7 @@ def _sampled(
     spacing: float | None,
     friction: float,
 ) -> list[Terrain]:
-    """A link's surface from above, within its bounds, if rays meet any; see `_cast` for `once`."""
+    """Heightfields and meshes of a link's surface, by vertical rays; see `_cast` for `once`."""
     low, high = bounds
     size = high - low
     if spacing is None:
@@ -276,7 +277,7 @@ def _cast(
     ground: Collection[tuple[int, int]],
     once: bool,
 ) -> list[_Column]:
-    """Return the hits of rays between two heights at places (n, 2) [m].
+    """Cast vertical rays between two heights at places (n, 2) [m], and return the hits.
 
     A heightfield is met `once`, and nothing below it is of interest; a closed mesh is met twice, one that
     overhangs more often.

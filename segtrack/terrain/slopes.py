@@ -1,4 +1,4 @@
-"""Obstacles of one cross-section with slopes or a round top on flat ground."""
+"""Obstacles of constant cross-section on flat ground: ramps, ridges, barriers, beds, waves, half-rounds."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _FACETS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class _Mound(Obstacle):
-    """Obstacle that is one convex prism, so that nothing hidden lies under its edges."""
+    """Base class of obstacles that are one convex prism."""
 
     _depth: ClassVar[float] = ROOT_DEPTH
 
     @abstractmethod
     def _outline(self) -> tuple[tuple[float, float], ...]:
-        """Return world x and z of the corners from front to back, the ends on the ground [m]."""
+        """Return world x and z of the corners above ground, front to back; the ends at z = 0 [m]."""
 
     @property
     def extent(self) -> float:
@@ -36,13 +36,13 @@ class _Mound(Obstacle):
         return outline[-1][0] - outline[0][0]
 
     def shapes(self, root: float) -> Iterator[Prism]:
-        """Yield the prism."""
+        """Yield the prism, with its flanks continued below the ground."""
         yield mound(self._outline(), self.width, root)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ramp(_Mound):
-    """Slope that rises to a plateau, behind which the ground drops to the floor or slopes down again.
+    """Slope up to a plateau, which ends in a drop or in an equal slope down.
 
     Attributes:
         slope: Angle of the slope [rad].
@@ -69,7 +69,7 @@ class Ramp(_Mound):
 
     @property
     def level_top(self) -> LevelTop:
-        """Plateau."""
+        """Plateau on which a vehicle has mastered the ramp."""
         return LevelTop(self.length, self.length + self.plateau, self.rise)
 
 
@@ -92,7 +92,7 @@ class Ridge(_Mound):
 
 @dataclass(frozen=True, kw_only=True)
 class TrapezoidBarrier(_Mound):
-    """Two equal slopes with a flat top between them, across the path.
+    """Barrier across the path: two equal slopes with a flat top between them.
 
     Attributes:
         height: Height of the top [m].
@@ -118,7 +118,7 @@ class TrapezoidBarrier(_Mound):
 
 @dataclass(frozen=True, kw_only=True)
 class Bed(_Mound):
-    """Bed of sand or gravel, level between two slopes; give it a soil.
+    """Bed of sand or gravel with sloping ends; set its `soil`.
 
     Attributes:
         length: Length from foot to foot [m].
@@ -174,7 +174,7 @@ class PlatformGap(Obstacle):
         return 2 * (self._run + self.platform) + self.length
 
     def shapes(self, root: float) -> Iterator[Prism]:
-        """Yield each platform with its ramp as one."""
+        """Yield two solids, each a platform with its ramp."""
         edge = self._run + self.platform
         outline = ((0.0, 0.0), (self._run, self.height), (edge, self.height), (edge, 0.0))
         end = self.distance + self.extent
@@ -183,14 +183,14 @@ class PlatformGap(Obstacle):
 
     @property
     def level_top(self) -> LevelTop:
-        """Far platform."""
+        """Top of the far platform."""
         start = self._run + self.platform + self.length
         return LevelTop(start, start + self.platform, self.height)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Waves(Obstacle):
-    """Crests across flat ground, one behind the other, each half a wave of a sine.
+    """Half sine waves across flat ground, one behind the other.
 
     Attributes:
         heights: Heights of the crests, from front to back [m].
@@ -203,7 +203,7 @@ class Waves(Obstacle):
     _depth: ClassVar[float] = ROOT_DEPTH
 
     def __post_init__(self) -> None:
-        """Refuse numbers that are no lengths, and unequal counts of heights and lengths."""
+        """Refuse heights or lengths that are not above zero, and unequal counts of them."""
         super().__post_init__()
         for field in ("heights", "lengths"):
             object.__setattr__(self, field, _positive_all(f"Waves.{field}", getattr(self, field)))
@@ -217,7 +217,7 @@ class Waves(Obstacle):
         return sum(self.lengths)
 
     def shapes(self, root: float) -> Iterator[Prism]:
-        """Yield one prism a crest."""
+        """Yield one prism for each crest."""
         phase, begin = np.linspace(0.0, 1.0, _FACETS + 1), self.distance
         for height, length in zip(self.heights, self.lengths, strict=True):
             z = height * np.sin(np.pi * phase)
@@ -229,10 +229,10 @@ class Waves(Obstacle):
 
 @dataclass(frozen=True, kw_only=True)
 class HalfRound(Obstacle):
-    """Lying cylinder, half of it above flat ground.
+    """Cylinder that lies across the path, sunk to its axis in flat ground.
 
     Attributes:
-        radius: Radius, and height above the ground [m].
+        radius: Radius, which is also the height above the ground [m].
     """
 
     radius: Length
@@ -243,18 +243,18 @@ class HalfRound(Obstacle):
         return 2 * self.radius
 
     def shapes(self, root: float) -> Iterator[Cylinder]:
-        """Yield the whole cylinder."""
+        """Yield the whole cylinder, its lower half below ground."""
         yield Cylinder(self.radius, self.width, (self.distance + self.radius, 0.0, 0.0))
 
 
 def trapezoid_breaks(start: float, outer: float, inner: float) -> tuple[float, float, float, float]:
-    """Return the corners of a symmetric trapezoid that begins at `start` [m]."""
+    """Return the x of the four corners of a symmetric trapezoid that begins at `start` [m]."""
     run = (outer - inner) / 2
     return (start, start + run, start + run + inner, start + outer)
 
 
 def _positive_all(what: str, values: Sequence[float]) -> tuple[float, ...]:
-    """Return one or more numbers above zero as floats."""
+    """Convert one or more numbers to floats, and refuse any that is not above zero."""
     given = tuple(values) if isinstance(values, Iterable) else ()
     numbers = tuple(finite(f"{what} [m]", value) for value in given)
     if not numbers or min(numbers) <= 0:

@@ -1,4 +1,4 @@
-"""Soil that yields under a track: its pressure and shear, and published kinds of it.
+"""Deformable soil: pressure-sinkage and shear laws, and published soils.
 
 Pressed by a plate of smaller side b down to a sinkage z, soil carries the pressure
 p = (k_c / b + k_phi) z^n (Bekker). Lifted from its greatest sinkage z_u it unloads, and loads
@@ -34,12 +34,12 @@ numbers say 3 at a sinkage of 5 cm and 7 at 10 cm.
 
 
 class SoilConstants(NamedTuple):
-    """A soil's numbers as kernels read and interpolate them; the units are those of `Soil`.
+    """Constants of a soil in the order that kernels interpolate; units as in `Soil`.
 
     Attributes:
-        friction: Tangent of its friction angle [-].
-        unloading_ratio: Least slope of unloading over that of loading at the greatest sinkage [-].
-        tanh: 1 where its shear law is "tanh", 0 where it is "exponential".
+        friction: Tangent of the friction angle [-].
+        unloading_ratio: Least ratio of unloading to loading slope at the greatest sinkage [-].
+        tanh: 1 for the shear law "tanh", 0 for "exponential".
     """
 
     sinkage_exponent: float
@@ -58,7 +58,7 @@ class SoilConstants(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Soil(Checked):
-    """Deformable soil.
+    """Deformable soil: Bekker pressure, Mohr-Coulomb shear strength, Wong unloading.
 
     Attributes:
         sinkage_exponent: n [-].
@@ -68,8 +68,8 @@ class Soil(Checked):
         friction_angle: phi [rad], below pi/2.
         shear_deformation_modulus: K, the shear displacement at which most of the shear strength acts [m].
         unloading_stiffness: k_0 [N/m^3]. Unloading is never softer than loading is: with 0, and no growth,
-            soil is elastic. None where it is not known: `ASSUMED_UNLOADING`.
-        unloading_growth: A_u [N/m^4]; 0 where k_0 is not known.
+            the soil is elastic. None if unknown: `ASSUMED_UNLOADING` applies.
+        unloading_growth: A_u [N/m^4]; 0 if k_0 is unknown.
         shear_law: Law by which shear stress grows with shear displacement.
         slip_damping: C in equation 55 of Omar 2014 [N s/m^3].
         slip_speed: mu in equation 55, the speed at which most of the damping acts [m/s].
@@ -88,7 +88,7 @@ class Soil(Checked):
     slip_speed: Annotated[float, Limits("m/s", 0.0, inclusive=False)] = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse values that no soil has."""
+        """Refuse values outside of a soil's physical range."""
         super().__post_init__()
         if self.cohesive_modulus == self.frictional_modulus == 0:
             raise InvalidValueError("Soil.frictional_modulus", "above 0 without a cohesive modulus", 0.0)
@@ -106,7 +106,7 @@ class Soil(Checked):
         slip_damping: float = 0.0,
         slip_speed: float = 1.0,
     ) -> Soil:
-        """Return soil as in equations 48-55 of Omar 2014: an elastic bed with p = K_y z.
+        """Return soil with the linear law p = K_y z of equations 48-55 of Omar 2014: an elastic bed.
 
         Args:
             stiffness: K_y, pressure over sinkage [N/m^3].
@@ -139,7 +139,7 @@ class Soil(Checked):
 
     @property
     def constants(self) -> SoilConstants:
-        """Numbers of the soil for kernels."""
+        """Constants of the soil for kernels."""
         return SoilConstants(
             float(self.sinkage_exponent),
             float(self.cohesive_modulus),
@@ -157,7 +157,7 @@ class Soil(Checked):
 
 
 def find_soil(name: str) -> Soil:
-    """Return a published soil; `soils.csv` beside this module says where each comes from.
+    """Return a published soil by name; sources stand in `soils.csv` beside this module.
 
     Percentages in names are contents of moisture. A shear deformation modulus that was not
     measured is that of the soil's class: 0.01 m for firm sand, 0.025 m for loose, 0.006 m for compact
@@ -178,6 +178,7 @@ def published_soils() -> dict[str, Soil]:
 
 
 def _soil(row: dict[str, str]) -> Soil:
+    """Soil of one row of `soils.csv`."""
     return Soil(
         sinkage_exponent=float(row["sinkage_exponent"]),
         cohesive_modulus=float(row["cohesive_modulus"]),

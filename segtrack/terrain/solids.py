@@ -1,4 +1,4 @@
-"""Solids that a terrain consists of, in the world; flat ground, and solids that stand on it."""
+"""Solids in the world that terrains consist of, and functions that make those on flat ground."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from segtrack.geometry import UPRIGHT, Box, Cylinder, Hull, Quaternion, Vector
 
 @dataclass(frozen=True)
 class HalfSpace:
-    """Everything on one side of a plane.
+    """Half-space below a plane.
 
     Attributes:
         point_in_world: Point of the plane [m].
@@ -29,7 +29,7 @@ class HalfSpace:
 
 @dataclass(frozen=True)
 class Prism:
-    """Convex polygon in the x-z plane, drawn out along y and centred on y = 0.
+    """Convex polygon in the x-z plane, extruded along y and centred on y = 0.
 
     Attributes:
         outline: World x and z of the polygon's corners [m], counterclockwise
@@ -48,7 +48,7 @@ class Prism:
 
 @dataclass(frozen=True, eq=False)
 class HeightGrid:
-    """Surface over a square grid; each cell is two triangles.
+    """Height grid of square cells, two triangles each.
 
     A cell's triangles meet along the line from its corner at (larger x,
     smaller y) to its corner at (smaller x, larger y).
@@ -67,13 +67,13 @@ class HeightGrid:
 
 @dataclass(frozen=True)
 class TriangleMesh:
-    """Surface of triangles from a file.
+    """Triangle mesh from a file, at a pose in the world.
 
     Attributes:
         file: OBJ or STL file, absolute.
         scale: Factor from the file's unit to metres.
         position_in_world: World position of the file's origin [m].
-        quaternion_mesh_to_world: Orientation of the file's axes.
+        quaternion_mesh_to_world: Rotation from the file's axes to the world's, (x, y, z, w).
     """
 
     file: Path
@@ -112,7 +112,7 @@ ROOT_DEPTH = 0.05
 
 
 def floor() -> tuple[Solid, ...]:
-    """Return flat ground at z = 0; the one place that decides how it is built.
+    """Return flat ground at z = 0, as every terrain with a floor builds it.
 
     A box: that of `Plane`, which is endless, is built as a wide one in Bullet, too, which keeps a single
     contact point for a flat grouser on a plane, always at the same corner, where a box makes four.
@@ -121,26 +121,26 @@ def floor() -> tuple[Solid, ...]:
 
 
 def floor_piece(x_min: float, x_max: float, top: float = 0.0, depth: float = FLOOR_DEPTH) -> Box:
-    """Return flat ground from `x_min` to `x_max`, over the floor's whole width [m]."""
+    """Return flat ground from world x `x_min` to `x_max` [m], over the floor's whole width."""
     return block(x_min, x_max, -FLOOR_REACH, FLOOR_REACH, top, depth)
 
 
 def standing(x_min: float, x_max: float, width: float, top: float, root: float) -> Box:
-    """Return a block on the ground, across y = 0, from `root` below it to `top` above it [m]."""
+    """Return a block across y = 0, from `root` below the ground to `top` above it [m]."""
     return block(x_min, x_max, -width / 2, width / 2, top, top + root)
 
 
 def turned(
     center: tuple[float, float], size: tuple[float, float], yaw: float, top: float, root: float
 ) -> Box:
-    """Return an upright box around a place, its length and width [m] turned by a yaw [rad]."""
+    """Return an upright box around a place in plan, of a length and width [m], rotated by a yaw [rad]."""
     depth = top + root
     turn = (0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2))
     return Box((*size, depth), (*center, top - depth / 2), turn)
 
 
 def block(x_min: float, x_max: float, y_min: float, y_max: float, top: float, depth: float) -> Box:
-    """Return an upright box that reaches from `top` down by `depth` [m]."""
+    """Return an upright box between two x and two y, from `top` down by `depth` [m]."""
     return Box(
         size=(x_max - x_min, y_max - y_min, depth),
         center=((x_min + x_max) / 2, (y_min + y_max) / 2, top - depth / 2),
@@ -148,7 +148,7 @@ def block(x_min: float, x_max: float, y_min: float, y_max: float, top: float, de
 
 
 def mound(outline: Sequence[tuple[float, float]], width: float, root: float = ROOT_DEPTH) -> Prism:
-    """Return a convex mound across y = 0, whose flanks run on below the ground.
+    """Return a convex mound across y = 0; its flanks continue below the ground.
 
     Args:
         outline: World x and z of its corners above ground from front to back [m]; the
@@ -169,6 +169,6 @@ def mound(outline: Sequence[tuple[float, float]], width: float, root: float = RO
 
 
 def run_on(upper: tuple[float, float], lower: tuple[float, float]) -> tuple[float, float]:
-    """Return the end below the ground of a flank from `upper` to `lower`, x and z [m]."""
+    """Extend a flank from `upper` to `lower` below the ground, and return its end: x and z [m]."""
     beyond = ROOT_DEPTH / (upper[1] - lower[1])
     return (lower[0] + beyond * (lower[0] - upper[0]), lower[1] - ROOT_DEPTH)

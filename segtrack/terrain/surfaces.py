@@ -1,4 +1,4 @@
-"""Ground of a user's own: heightfields, meshes, and convex solids at any pose."""
+"""Terrain from a user's own data: heightfields, meshes, and convex solids at any pose."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from segtrack.terrain.solids import (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Heightfield(Terrain):
-    """A surface of triangles over a square grid, two a cell; no floor around it.
+    """Heightfield over a square grid, two triangles per cell; without a floor around it.
 
     Attributes:
         heights: Heights of the grid points [m], shape (points along x, points
@@ -52,7 +52,7 @@ class Heightfield(Terrain):
     soils: NDArray[np.object_] | None = None
 
     def __post_init__(self) -> None:
-        """Take a read-only copy of the heights, and refuse what is no grid."""
+        """Copy the heights read-only, and refuse values that make no grid."""
         super().__post_init__()
         given = array_of_numbers(self.heights)
         if given is None:
@@ -72,7 +72,7 @@ class Heightfield(Terrain):
             self._settle_soils()
 
     def _settle_soils(self) -> None:
-        """Take a read-only copy of the soils, and refuse what is none for this grid."""
+        """Copy the soils read-only, and refuse any that do not fit the grid."""
         if self.soil is not None:
             raise InvalidValueError("Heightfield.soil", "left out where there are soils", self.soil)
         soils = np.array(self.soils, dtype=object)
@@ -89,7 +89,7 @@ class Heightfield(Terrain):
         object.__setattr__(self, "soils", soils)
 
     def _edges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the world x and the world y of the grid lines [m]."""
+        """Return world x and world y of the grid lines [m]."""
         nx, ny = self.heights.shape
         return (
             self.center[0] + self.spacing * (np.arange(nx) - (nx - 1) / 2),
@@ -97,11 +97,11 @@ class Heightfield(Terrain):
         )
 
     def solids(self) -> tuple[Solid, ...]:
-        """Return the surface."""
+        """Return the grid as the only solid."""
         return (HeightGrid(self.heights, self.spacing, self.center),)
 
     def x_breaks(self) -> tuple[float, ...]:
-        """Return the grid lines [m]."""
+        """Return world x of the grid lines [m]."""
         return tuple(self._edges()[0].tolist())
 
     @cached_property
@@ -109,7 +109,7 @@ class Heightfield(Terrain):
         return self._interpolate
 
     def _interpolate(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Heights of the triangles at places (n,) [m]; -inf beside them."""
+        """Heights of the triangles at places (n,) [m]; -inf outside the grid."""
         x_edges, y_edges = self._edges()
         i = np.clip(np.searchsorted(x_edges, x, side="right") - 1, 0, len(x_edges) - 2)
         j = np.clip(np.searchsorted(y_edges, y, side="right") - 1, 0, len(y_edges) - 2)
@@ -127,7 +127,7 @@ class Heightfield(Terrain):
 
 @dataclass(frozen=True, kw_only=True)
 class Mesh(Terrain):
-    """A concave triangle mesh from a file; no floor around it, and no height sampler.
+    """Concave triangle mesh from a file; without a floor around it, and without a height sampler.
 
     Attributes:
         file: OBJ or STL file; kept as an absolute path.
@@ -142,7 +142,7 @@ class Mesh(Terrain):
     orientation: Quaternion = UPRIGHT
 
     def __post_init__(self) -> None:
-        """Refuse a file that is missing or of another kind."""
+        """Refuse a file that is missing or of an unknown kind."""
         super().__post_init__()
         if not isinstance(self.file, str | Path):
             raise InvalidValueError("Mesh.file", "the path of a file", self.file)
@@ -158,11 +158,11 @@ class Mesh(Terrain):
             raise InvalidValueError("Mesh.orientation", "a unit quaternion (x, y, z, w)", self.orientation)
 
     def solids(self) -> tuple[Solid, ...]:
-        """Return the mesh."""
+        """Return the mesh as the only solid."""
         return (TriangleMesh(Path(self.file), self.scale, self.position, self.orientation),)
 
     def x_breaks(self) -> NoReturn:
-        """Refuse: there is no outline to sample.
+        """Raise an error: a mesh has no outline to sample.
 
         Raises:
             InvalidValueError: Always.
@@ -180,11 +180,11 @@ class Mesh(Terrain):
 
 @dataclass(frozen=True, kw_only=True)
 class StaticBody(Terrain):
-    """Convex solids at any pose; no floor around them.
+    """Convex solids at any pose, fixed in the world; without a floor around them.
 
     Attributes:
         parts: `Box`, `Cylinder`, `HalfSpace` or `Hull` of `segtrack.terrain.solids`, at least one.
-        name: Name for messages.
+        name: Name for error messages.
     """
 
     parts: tuple[Box | Cylinder | HalfSpace | Hull, ...]
@@ -193,7 +193,7 @@ class StaticBody(Terrain):
     level_ground: ClassVar[float] = -math.inf
 
     def __post_init__(self) -> None:
-        """Refuse what are no convex solids."""
+        """Refuse anything but convex solids."""
         super().__post_init__()
         parts = tuple(self.parts) if isinstance(self.parts, Iterable) else ()
         if not parts or not all(isinstance(part, Box | Cylinder | HalfSpace | Hull) for part in parts):
@@ -203,16 +203,16 @@ class StaticBody(Terrain):
         object.__setattr__(self, "parts", parts)
 
     def solids(self) -> tuple[Box | Cylinder | HalfSpace | Hull, ...]:
-        """Return the solids."""
+        """Return the convex solids."""
         return self.parts
 
     def x_breaks(self) -> tuple[float, ...]:
-        """Return the corners of each solid in y = 0 [m]; where two solids meet is none."""
+        """Return world x of the corners of each solid in y = 0 [m]; where two solids meet there is none."""
         return section_breaks(self.parts)
 
 
 def _check_extent(name: str, solid: Box | Cylinder | HalfSpace | Hull) -> None:
-    """Refuse a solid without an extent.
+    """Refuse a solid of zero extent.
 
     Raises:
         InvalidValueError: A size that is not above 0, or corners in one plane.

@@ -575,7 +575,7 @@ def test_interrupts_wait_until_all_have_taken_the_same_steps(mixed, monkeypatch,
     """However many come, and wherever."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # Workers of tests ignore it.
     batch = make_mixed(threads=threads)
-    take, look = batch._fleet._take_steps, batch._fleet._look_after
+    take, look = batch._fleet._take_steps, batch._fleet._stop_failed_vehicles
 
     def interrupted(*given):
         signal.raise_signal(signal.SIGINT)
@@ -587,7 +587,7 @@ def test_interrupts_wait_until_all_have_taken_the_same_steps(mixed, monkeypatch,
         look(count)
 
     monkeypatch.setattr(batch._fleet, "_take_steps", interrupted)
-    monkeypatch.setattr(batch._fleet, "_look_after", looked)
+    monkeypatch.setattr(batch._fleet, "_stop_failed_vehicles", looked)
     for k in range(3):
         drive(batch, k)
         with pytest.raises(KeyboardInterrupt):

@@ -193,7 +193,7 @@ def test_steps_compile_for_a_gpu(monkeypatch):
     from numba.cuda import dispatcher
 
     from segtrack.batch.fleet import NO_REPORT
-    from segtrack.batch.gpu_arrays import rows_of
+    from segtrack.batch.gpu_arrays import zero_rows
     from segtrack.batch.gpu_heights import join_reliefs, sample_cells
     from segtrack.batch.gpu_steps import forget_contacts, join_grounds, take_steps
 
@@ -202,7 +202,7 @@ def test_steps_compile_for_a_gpu(monkeypatch):
     batch = make("cpu")
     built, reliefs = batch._fleet, as_on_a_gpu(join_reliefs(batch._grounds.reliefs.items))
     vehicles = built._vehicles(built.kinds[0])
-    vehicles = as_on_a_gpu(vehicles._replace(work=rows_of(vehicles.work, len(built))))
+    vehicles = as_on_a_gpu(vehicles._replace(work=zero_rows(vehicles.work, len(built))))
     grounds, gravity = as_on_a_gpu(join_grounds(built.grounds.items)), (0.0, 0.0, -9.81)
     calls = {
         take_steps: (vehicles, built.kind_of, 0, grounds, NO_REPORT, gravity, STEP, 5, 1.0),

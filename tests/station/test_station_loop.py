@@ -138,7 +138,7 @@ def test_a_stop_abandons_the_trial_and_lists_its_recording(loop):
 def test_a_tick_that_fails_in_a_trial_abandons_it_and_lists_its_recording(loop, monkeypatch):
     told(loop, Build(1, SETUP))
     told(loop, SetTrial("begin", "Ann", 10, {}))
-    monkeypatch.setattr(StationDrive, "check", lambda *_: 1 / 0)
+    monkeypatch.setattr(StationDrive, "permitted_command", lambda *_: 1 / 0)
     loop._tick()
     *_, listed, failed = loop._orders.sent
     (ended,) = [report for report in loop._orders.sent if isinstance(report, TrialEnded)]

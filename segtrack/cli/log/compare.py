@@ -50,7 +50,7 @@ NumericsOption = Annotated[
 def replayed(
     mapped: MappedLog, ground: LoadedTerrain | None, options: SimulationOptions
 ) -> tuple[MappedLog, Replay]:
-    """A log and its simulations on a terrain.
+    """Simulate a mapped log on a terrain; returns the log with its replay.
 
     Raises:
         SegtrackError: A file has mistakes, or they do not go together.
@@ -87,7 +87,7 @@ def terrain_of(mapped: MappedLog, terrain: str | None, setting: float | None) ->
 
 
 def checked(logs: Sequence[MappedLog], grounds: Sequence[LoadedTerrain | None]) -> list[Plausibility]:
-    """Findings of logs that are to be simulated on terrains.
+    """Check logs for contradictions before they are simulated on terrains.
 
     Raises:
         ImplausibleLogError: Some are beyond doubt.

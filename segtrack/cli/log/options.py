@@ -1,4 +1,4 @@
-"""Options that commands of `segtrack log` share."""
+"""Options shared by commands of `segtrack log`."""
 
 from __future__ import annotations
 

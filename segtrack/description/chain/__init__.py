@@ -1,4 +1,4 @@
-"""Link chains: keys of the vehicle file, and the design that follows.
+"""Link chains: keys of the vehicle file, and the chain design derived from them.
 
 | module | content |
 |---|---|

@@ -1,4 +1,4 @@
-"""Design of a track as a link chain: wheels, contacts and the loop, so that it stands for the same belt."""
+"""Design of a track as a link chain: shoes, bushings and contacts that stand for the belt of the file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from segtrack.ground import ContactParameters, Grouser, Tread, contact_parameter
 
 
 def design_shoe(layout: ChainLayout, loop: PlateLoop) -> Shoe:
-    """A plate, whose inertia is that of a box with the grouser's mass spread over it."""
+    """Shoe with the inertia of a uniform box; the grouser's mass is spread over it."""
     box = Shoe.of_box(layout.shoe_mass, (loop.pitch, layout.spec.width, layout.thickness))
     pins = layout.thickness / 2 - loop.depth  # Over the plate's middle.
     return Shoe(
@@ -48,7 +48,7 @@ def design_shoe(layout: ChainLayout, loop: PlateLoop) -> Shoe:
 
 
 def design_bushing(layout: ChainLayout, shoe: Shoe) -> Bushing:
-    """Pin-bushing whose conical stiffness is that of a bushing as wide as the track.
+    """Bushing between shoes, by default with the conical stiffness of one as wide as the track.
 
     Raises:
         InvalidValueError: It turns out of its axis more easily than it bends; around a wheel it would flip.
@@ -81,7 +81,7 @@ _GROUND_STIFFNESS_RATIO = 0.1
 def design_shoe_contact(
     layout: ChainLayout, shoe: Shoe, bushing: Bushing, treads: Sequence[Tread]
 ) -> ContactParameters:
-    """Law of a shoe's contact points on rigid ground; their damping together is that of the shoe."""
+    """Contact law of a shoe's points on rigid ground; their damping adds up to that of the shoe."""
     given = layout.chain.shoe_contact
     stiffness = given.stiffness or _GROUND_STIFFNESS_RATIO * bushing.stiffness
     points = max(len(tread.contact_points) for tread in treads)
@@ -96,7 +96,7 @@ def design_shoe_contact(
 
 
 def design_treads(layout: ChainLayout, shoe: Shoe) -> tuple[Tread, ...]:
-    """The shoes' outer sides: a shoe carries one grouser, of the belt's shapes in turn."""
+    """Outer sides of the shoes, one per shape: each shoe carries one grouser, the belt's shapes in turn."""
     spec = layout.spec
     plate = Tread(shoe.pitch, spec.width, layout.thickness / 2, layout.thickness)
     if spec.grousers is None:
@@ -105,7 +105,7 @@ def design_treads(layout: ChainLayout, shoe: Shoe) -> tuple[Tread, ...]:
 
 
 def _grouser(shape: BoxShape | TrapezoidShape | CylinderShape | MeshShape) -> Grouser:
-    """A trapezoid as long as any shape at its foot, and at its tip as its kind says."""
+    """Trapezoid for a grouser shape: base as long as the shape, top by its kind."""
     rear, front = shape.extent
     base = front - rear
     match shape:
@@ -122,17 +122,17 @@ MIN_SUB_STEP = 1e-6
 
 
 def weight_on_chains(vehicle: VehicleDescription) -> float:
-    """Weight of a vehicle, which its chains are laid out for [N]; 0 of one that is fixed."""
+    """Weight of a vehicle that its chains are designed for [N]; 0 if the body is fixed."""
     return 0.0 if vehicle.body.fixed else vehicle.mass * GRAVITY
 
 
 def track_design(name: str, spec: TrackSpec, weight: float = 0.0) -> TrackDesign:
-    """The link chain that a track's description asks for.
+    """Design the link chain for a track of a vehicle file.
 
     Args:
         name: Name of the track, for messages.
-        spec: The track, with its chain filled in.
-        weight: See `weight_on_chains`; where there is none, chains are laid out for their drives alone [N].
+        spec: Track, with its `chain` filled in.
+        weight: Weight on the chains, see `weight_on_chains`; with 0, the drive alone decides [N].
 
     Raises:
         InvalidValueError: It cannot be closed, or does not fit around its wheels.
@@ -179,7 +179,7 @@ _MAX_STRETCH = 1.0
 
 
 def _check_pretension(layout: ChainLayout) -> None:
-    """Refuse a pretension that stretches bushings until the idler has slid by a pitch.
+    """Refuse a pretension at which bushings stretch so far that the idler slides by a pitch.
 
     Raises:
         InvalidValueError: It does.
@@ -193,7 +193,7 @@ def _check_pretension(layout: ChainLayout) -> None:
 
 
 def _remarks(layout: ChainLayout) -> Iterator[str]:
-    """Sentences on bushings that stretch too far under the drive, and on a pretension that they cap."""
+    """Yield warnings of bushings that stretch too far under the drive, and of a pretension capped by them."""
     force, stiffness = layout.driving_force, layout.bushing_stiffness
     least = layout.stiffness_against(force, _MAX_STRETCH)
     if stiffness < least:
@@ -212,7 +212,7 @@ def _remarks(layout: ChainLayout) -> Iterator[str]:
 
 
 def _check_drive_radius(layout: ChainLayout, loop: PlateLoop) -> None:
-    """Refuse torques at another radius than that of the pitch circle of a sprocket that the file describes.
+    """Refuse torques given at another radius than the pitch circle of the sprocket in the file.
 
     Raises:
         InvalidValueError: They differ by more than a twentieth.
@@ -228,7 +228,7 @@ def _check_drive_radius(layout: ChainLayout, loop: PlateLoop) -> None:
 
 
 def check_links(design: TrackDesign, links: Iterable[str]) -> None:
-    """Refuse wheels on a link that is not among those of the body's URDF.
+    """Refuse wheels on links that the body's URDF does not have.
 
     Raises:
         UnknownNameError: There is such a wheel.
@@ -240,7 +240,7 @@ def check_links(design: TrackDesign, links: Iterable[str]) -> None:
 
 
 def check_sides(vehicle: VehicleDescription, designs: Iterable[TrackDesign]) -> None:
-    """Refuse wheels of chains on links, which there are, on the other side of the vehicle.
+    """Refuse wheels of chains on links that lie on the other side of the vehicle.
 
     Raises:
         InvalidValueError: There is such a wheel.
@@ -257,12 +257,12 @@ def check_sides(vehicle: VehicleDescription, designs: Iterable[TrackDesign]) -> 
 
 
 class ChainCheck(NamedTuple):
-    """Findings of `check_chains`.
+    """Result of `check_chains`.
 
     Attributes:
-        problems: Reasons against the track model `chain`: those of each track, or that its chains bear no
-            tensioner.
-        remarks: Sentences on chains that are built, with the tension and the sag of each at rest.
+        problems: Reasons why the track model `chain` cannot drive the vehicle: a track's design, or a
+            tensioner that its chain does not bear.
+        remarks: Sentences on each chain that was built, with its tension and sag at rest.
     """
 
     problems: list[str]
@@ -297,7 +297,7 @@ def check_chains(vehicle: VehicleDescription) -> ChainCheck:
 
 
 def _rest_of(chain: TrackChain) -> str:
-    """Sentence on the tension and the sag of a chain as built."""
+    """Sentence on the tension and the sag of a chain at rest."""
     tension, shoe = chain.read_tension(), chain.design.chain.shoe
     span = chain.design.longest_upper_span
     sag = shoe.mass / shoe.pitch * GRAVITY * span**2 / (8 * tension)

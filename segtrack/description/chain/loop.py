@@ -1,4 +1,4 @@
-"""Loop of a link chain: its pins' path, from the file or derived from the belt."""
+"""Loop of a link chain: the path of its pins, from the file or derived from the belt."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _BUSHING_RADIUS = 0.15
 
 @dataclass(frozen=True)
 class ChainLayout:
-    """A track on its way to a chain; lengths [m], in the track frame.
+    """Track being designed as a chain; lengths [m], in the track frame.
 
     Attributes:
         name: Name of the track, for messages.
-        spec: The track.
-        chain: Its chain as described.
-        weight: Weight of its vehicle [N]; 0 of one that is fixed.
+        spec: Track of the file.
+        chain: Chain of the file.
+        weight: Weight of the vehicle [N]; 0 if its body is fixed.
     """
 
     name: str
@@ -75,7 +75,7 @@ class ChainLayout:
         return round(self.spec.belt_path.perimeter / min(_PITCH, min(arcs) / 2))
 
     def with_count(self, count: int) -> ChainLayout:
-        """Layout with another number of shoes."""
+        """Copy with another number of shoes."""
         shoes = self.chain.shoes.model_copy(update={"count": count})
         return replace(self, chain=self.chain.model_copy(update={"shoes": shoes}))
 
@@ -95,7 +95,7 @@ class ChainLayout:
         return -RAIL_POSITION * self.spec.width, RAIL_POSITION * self.spec.width
 
     def place_of(self, key: str) -> tuple[float, float] | None:
-        """Centre (x, z) of the pulley that `chain.driven` or `chain.tensioned` names; None if it names none.
+        """Centre (x, z) of the pulley named by the chain's `driven` or `tensioned` [m]; None if unnamed.
 
         Raises:
             UnknownNameError: There is no pulley of this name.
@@ -110,17 +110,17 @@ class ChainLayout:
         return places[name]
 
     def slide_direction(self, loop: PlateLoop) -> NDArray[np.float64]:
-        """Direction (x, z) in which the tensioner pushes the idler, of length 1."""
+        """Unit direction (x, z) in which the tensioner pushes the idler."""
         given, idler = self.chain.tensioner, loop.idler
         away = idler.center - loop.sprocket.center if given.direction is None else np.array(given.direction)
         if given.pivot is not None:
             x, z = idler.center - given.pivot
             away = np.array([-z, x])
-            away *= math.copysign(1.0, pull_of(idler) @ away)
+            away *= math.copysign(1.0, balancing_force(idler) @ away)
         return np.asarray(away / np.linalg.norm(away))
 
     def slide_curvature(self, loop: PlateLoop) -> float:
-        """Curvature of the way in which the tensioner pushes the idler, see `Tensioner` [1/m].
+        """Curvature of the path on which the tensioner pushes the idler, see `Tensioner` [1/m].
 
         Raises:
             InvalidValueError: The idler is on the pivot of its arm.
@@ -137,7 +137,7 @@ class ChainLayout:
         return float(x * up - z * ahead) / length**2
 
     def path_around(self, pulleys: Sequence[Pulley]) -> BeltPath:
-        """The belt's outer face around pulleys, and around road wheels that reach out of their hull.
+        """Outer face of the belt around pulleys, and around road wheels that stick out of the pulleys' hull.
 
         Middles of plates lie on such a wheel, so that hinges run as much farther out as plates are long.
         """
@@ -150,37 +150,37 @@ class ChainLayout:
 
     @property
     def pitch(self) -> float:
-        """Pitch of its shoes, nearly so where the file does not give it [m]."""
+        """Pitch of the shoes [m]; approximate if the file does not give it."""
         return self.chain.shoes.pitch or self.spec.belt_path.perimeter / self.count
 
     @property
     def driving_force(self) -> float:
-        """Largest tension that its drive or brake exerts on it, within what its vehicle weighs [N]."""
+        """Largest chain tension from drive or brake, limited to the vehicle's weight [N]."""
         force = max(self.spec.drive.stall_force, self.spec.drive.brake_force)
         return force if self.weight == 0 else min(max(force, self.weight / 2), self.weight)
 
     @property
     def bushing_stiffness(self) -> float:
-        """Stiffness of its bushings [N/m]."""
+        """Stiffness of a bushing [N/m]."""
         return self.chain.bushing.stiffness or self.least_stiffness
 
     @property
     def least_stiffness(self) -> float:
-        """Stiffness of bushings where none is given [N/m]."""
+        """Default stiffness of a bushing, where the file gives none [N/m]."""
         return max(_LEAST_STIFFNESS, self.stiffness_against(self.driving_force, _DRIVEN_STRETCH))
 
     def stiffness_against(self, tension: float, stretch: float) -> float:
-        """Stiffness of bushings of which half a chain stretches by so many pitches under a tension [N/m]."""
+        """Bushing stiffness at which half a chain stretches by `stretch` pitches under `tension` [N/m]."""
         return tension * self.count / (2 * stretch * self.pitch)
 
     @property
     def wanted_pretension(self) -> float:
-        """Pretension that the file gives, or that suits the drive [N]."""
+        """Pretension from the file, or by default from the drive's stall force [N]."""
         return self.chain.tensioner.pretension or _PRETENSION_RATIO * self.spec.drive.stall_force
 
     @property
     def pretension(self) -> float:
-        """Tension of the runs beside the idler at rest, without weight and terrain [N]."""
+        """Pretension that the bushings bear: tension beside the idler without weight and terrain [N]."""
         if self.chain.tensioner.pretension is not None:
             return self.chain.tensioner.pretension
         # Half of what all bushings give is the slide of an idler that the chain goes half around.
@@ -188,27 +188,27 @@ class ChainLayout:
 
     @property
     def parent_link_names(self) -> tuple[str, ...]:
-        """Names of the wheels' parent links besides the track's own."""
+        """Names of the links besides the track's own that carry wheels of the chain."""
         links = (wheel.link for wheel in self.chain.road_wheels or ())
         return tuple(dict.fromkeys(link for link in links if link is not None))
 
     def bushing_radius(self, pitch: float) -> float:
-        """Radius of the cylinder that teeth touch [m]."""
+        """Radius of the bushings that sprocket teeth touch [m]."""
         return self.chain.bushing.radius or _BUSHING_RADIUS * pitch
 
 
-def pull_of(arc: Arc) -> NDArray[np.float64]:
-    """Force (x, z) that holds a wheel against a chain around it, per tension of the chain."""
+def balancing_force(arc: Arc) -> NDArray[np.float64]:
+    """Force (x, z) on a wheel that balances the chain around it, per chain tension [-]."""
     return tangent_of(arc.heading) - tangent_of(arc.heading + arc.turn)
 
 
 def damping_of(ratio: float, stiffness: float, mass: float) -> float:
-    """Damping of a mass on a spring, given its ratio to the critical one [N s/m]."""
+    """Damping coefficient of a mass on a spring, given the damping ratio [N s/m]."""
     return 2 * ratio * math.sqrt(stiffness * mass)
 
 
 def fit_loop(layout: ChainLayout) -> PlateLoop:
-    """Fit a loop of pins around the belt's pulleys.
+    """Fit a loop of shoes, as chords between pins, around the belt's pulleys.
 
     Raises:
         InvalidValueError: No such loop closes, or its pins would not run within the shoes.
@@ -225,7 +225,7 @@ def fit_loop(layout: ChainLayout) -> PlateLoop:
 
 
 def _holds_pins(layout: ChainLayout, loop: PlateLoop) -> bool:
-    """Return True if the pins run within the shoes' plates, or not far outside of them, in lugs.
+    """Return whether the pins run within the shoes' plates, or in lugs not far outside of them.
 
     A polygon of as many sides as the chain has, or more, is no part of it.
     """
@@ -239,6 +239,7 @@ def _loop_along(layout: ChainLayout, path: BeltPath) -> PlateLoop:
 
 
 def _lay(layout: ChainLayout, path: BeltPath, teeth: int | None = None) -> PlateLoop:
+    """Loop with `teeth` on the sprocket; refused if the driven or tensioned pulley does not bend it."""
     driven, tensioned = layout.place_of("driven"), layout.place_of("tensioned")
     loop = plate_loop(path, layout.count, teeth, driven, tensioned)
     for key, place, arc in (("driven", driven, loop.sprocket), ("tensioned", tensioned, loop.idler)):
@@ -253,7 +254,7 @@ def _lay(layout: ChainLayout, path: BeltPath, teeth: int | None = None) -> Plate
 
 
 def _best_loop(layout: ChainLayout, path: BeltPath) -> PlateLoop:
-    """The loop with the teeth that bring the pins nearest to the middle of the shoes' thickness."""
+    """Loop with the number of teeth that brings the pins nearest to the middle of the shoes' thickness."""
     outer = _lay(layout, path)
     loops = [outer, *(_lay(layout, path, outer.teeth - n) for n in (1, 2))]
     return min(
@@ -262,7 +263,7 @@ def _best_loop(layout: ChainLayout, path: BeltPath) -> PlateLoop:
 
 
 def _path(layout: ChainLayout) -> BeltPath:
-    """The belt's outer face, with the idler where shoes of a given pitch close around it."""
+    """Outer face of the belt, with the idler moved so that shoes of a given pitch close around it."""
     path, count, pitch = _path_with_idler_at(layout, 0.0), layout.count, layout.chain.shoes.pitch
     arcs = [segment for segment in path.segments if isinstance(segment, Arc)]
     if len(arcs) < 2 or any(arc.turn < 0 for arc in arcs):
@@ -296,7 +297,7 @@ def _path(layout: ChainLayout) -> BeltPath:
 
 
 def _closes(layout: ChainLayout, pitch: float) -> bool:
-    """True if shoes of a pitch close around wheels of which the idler moves by at most half of it [m]."""
+    """Return whether shoes of a pitch close around wheels whose idler moves by at most half a pitch."""
     try:
         ends = [_excess_pitch(layout, pitch, slide) for slide in (-pitch / 2, pitch / 2)]
     except InvalidValueError:
@@ -305,12 +306,12 @@ def _closes(layout: ChainLayout, pitch: float) -> bool:
 
 
 def _excess_pitch(layout: ChainLayout, pitch: float, slide: float) -> float:
-    """Return the length by which a shoe must exceed its pitch with the idler at a slide [m]."""
+    """Return the error of the shoes' pitch when the idler is moved by `slide` along its tensioner [m]."""
     return _loop_along(layout, _path_with_idler_at(layout, slide)).pitch - pitch
 
 
 def _path_with_idler_at(layout: ChainLayout, slide: float) -> BeltPath:
-    """The belt's outer face with the idler moved by its tensioner [m]."""
+    """Outer face of the belt, with the idler moved by `slide` along its tensioner [m]."""
     given = layout.spec.path.pulleys
     if given is None:
         if slide == 0.0:

@@ -1,4 +1,4 @@
-"""A track's link chain, as a vehicle file may give it; every key has a default that the belt gives."""
+"""Keys of a track's link chain in a vehicle file; every key has a default derived from the belt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from segtrack.errors import Problem
 
 
 class ShoesSpec(Spec):
-    """The shoes of a chain."""
+    """Shoes of a chain."""
 
     count: Annotated[int, Field(strict=True, ge=3, le=1000)] | None = None
     """Number of shoes in one round; the grousers' count if not given."""
@@ -36,7 +36,7 @@ class ShoesSpec(Spec):
 
 
 class BushingSpec(Spec):
-    """The pin-bushing that joins two shoes (Omar 2014, section 4.1)."""
+    """Bushing between two shoes (Omar 2014, section 4.1)."""
 
     stiffness: Positive | None = None
     """Stiffness in every direction [N/m]; if not given, half of the chain stretches by 0.3 of its pitch under
@@ -57,7 +57,7 @@ class BushingSpec(Spec):
 
 
 class WheelSpec(Spec):
-    """A wheel; its mass, and what slides on a tensioner, is part of its link's."""
+    """Wheel of a chain; its mass, and that of a tensioner's moving part, is included in the link's."""
 
     inertia: Positive | None = None
     """About its axle [kg m^2]; that of a disc of a part of the belt's mass if not given: a twentieth for
@@ -70,7 +70,7 @@ class WheelSpec(Spec):
 
 
 class SprocketSpec(WheelSpec):
-    """The toothed wheel that drives the chain (Omar 2014, section 4.2).
+    """Toothed wheel that drives the chain (Omar 2014, section 4.2).
 
     Its inertia is without the drive's `reflected_mass`; contacts are those of a bushing with teeth, which are
     linear; their friction is 0.05 if not given.
@@ -83,7 +83,7 @@ class SprocketSpec(WheelSpec):
 
 
 class DrumSpec(WheelSpec):
-    """A wheel without teeth that drives a rubber belt by friction.
+    """Wheel without teeth that drives a rubber belt by friction.
 
     Its inertia is without the drive's `reflected_mass`.
     """
@@ -93,7 +93,7 @@ class DrumSpec(WheelSpec):
 
 
 class IdlerSpec(WheelSpec):
-    """The wheel on the tensioner."""
+    """Idler, the wheel on the tensioner."""
 
     mass: Positive | None = None
     """Mass that slides on the tensioner, of the wheel and its carrier [kg]; a twentieth of the belt's if not
@@ -101,7 +101,7 @@ class IdlerSpec(WheelSpec):
 
 
 class TensionerSpec(Spec):
-    """The idler's spring and damper, which push it away from the driven wheel."""
+    """Spring and damper that push the idler away from the driven wheel."""
 
     pretension: Positive | None = None
     """Tension of the runs beside the idler at rest, without weight and terrain [N]; if not given, a fifth of
@@ -130,7 +130,7 @@ class TensionerSpec(Spec):
 
 
 class EvenRollersSpec(WheelSpec):
-    """Road wheels and support rollers, evenly along the straight pieces that are not omitted."""
+    """Road wheels and support rollers, evenly spaced along the straight segments that are not omitted."""
 
     spacing: Positive | None = None
     """Between rollers, or somewhat more [m]; one pitch if not given."""
@@ -139,7 +139,7 @@ class EvenRollersSpec(WheelSpec):
 
 
 class RoadWheelSpec(WheelSpec):
-    """A road wheel or support roller where the vehicle's makers put it."""
+    """Road wheel or support roller at a given place."""
 
     link: Name | None = None
     """Link of the body's URDF that is its parent, a sprung road arm for instance; that of the track if
@@ -153,7 +153,7 @@ class RoadWheelSpec(WheelSpec):
 
 
 class SuspensionSpec(Spec):
-    """The spring and damper of the joint of a link of the body's URDF with wheels on it."""
+    """Spring and damper for the joint of a URDF link that carries wheels."""
 
     stiffness: Positive
     """[N m/rad] or [N/m]"""
@@ -164,7 +164,7 @@ class SuspensionSpec(Spec):
 
 
 class ShoeContactSpec(Spec):
-    """Stiffness and damping of shoes on rigid ground."""
+    """Stiffness and damping of shoe contacts on rigid ground."""
 
     stiffness: Positive | None = None
     """Stiffness of each contact point [N/m]; a tenth of the bushings' if not given."""
@@ -173,7 +173,7 @@ class ShoeContactSpec(Spec):
 
 
 class ChainSpec(Spec):
-    """A track as a chain of shoes, for the track model `chain`."""
+    """Track as a chain of shoes, for the track model `chain`."""
 
     shoes: ShoesSpec = ShoesSpec()
     bushing: BushingSpec = BushingSpec()

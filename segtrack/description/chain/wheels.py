@@ -1,4 +1,4 @@
-"""Wheels of a link chain: the driven one and its teeth, the idler on its tensioner, road wheels, rollers."""
+"""Wheels of a link chain: driven wheel and teeth, idler on its tensioner, road wheels, support rollers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.chain import Sprocket, Tensioner, Wheel, WheelContactParameters, wheel_contact_parameters
-from segtrack.description.chain.loop import LATERAL_CLEARANCE, RAIL_POSITION, ChainLayout, damping_of, pull_of
+from segtrack.description.chain.loop import (
+    LATERAL_CLEARANCE,
+    RAIL_POSITION,
+    ChainLayout,
+    balancing_force,
+    damping_of,
+)
 from segtrack.description.chain.spec import EvenRollersSpec, RoadWheelSpec, SprocketSpec, WheelSpec
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry import Arc, BeltPath, Line, PlateLoop, Segment, arcs_of, is_around, normal_of
@@ -29,7 +35,7 @@ _TOOTH_SLIP_SPEED = 1.0
 
 
 def design_wheel_contact(layout: ChainLayout, given: WheelSpec) -> WheelContactParameters:
-    """Law of a rail on a wheel, which has its stiffness under the drive's stall force."""
+    """Contact law of a shoe's rail on a wheel; its stiffness holds at the drive's stall force."""
     drum, stall = layout.chain.drum, layout.spec.drive.stall_force
     stiffness = _contact_stiffness(layout, given)
     friction = _WHEEL_FRICTION if drum is None else drum.friction
@@ -42,12 +48,12 @@ def design_wheel_contact(layout: ChainLayout, given: WheelSpec) -> WheelContactP
 
 
 def _contact_stiffness(layout: ChainLayout, given: WheelSpec) -> float:
-    """Stiffness of a shoe's contacts with a wheel [N/m]."""
+    """Stiffness of contacts between a shoe and a wheel [N/m]."""
     return given.contact_stiffness or _STIFFNESS_RATIO * layout.bushing_stiffness
 
 
 def design_sprocket(layout: ChainLayout, loop: PlateLoop) -> Sprocket | None:
-    """Teeth of the driven wheel; none on a drum."""
+    """Teeth of the driven wheel; None on a drum."""
     if layout.chain.drum is not None:
         return None
     given = layout.chain.sprocket or SprocketSpec()
@@ -77,7 +83,7 @@ _FLANGE = 0.08
 
 
 def design_wheels(layout: ChainLayout, loop: PlateLoop) -> tuple[Wheel, ...]:
-    """The driven wheel, the idler, what else bends the chain, and road wheels or even rollers.
+    """Driven wheel, idler, other wheels that bend the chain, then road wheels or evenly spaced rollers.
 
     Even rollers that would touch a wheel are left out.
 
@@ -105,7 +111,7 @@ def design_wheels(layout: ChainLayout, loop: PlateLoop) -> tuple[Wheel, ...]:
 
 
 def _pulleys(layout: ChainLayout, loop: PlateLoop) -> list[Wheel]:
-    """Wheels that bend the chain: the driven one, the idler, and others."""
+    """Wheels that bend the chain: driven wheel, idler, and others."""
     sprocket, idler = loop.sprocket, loop.idler
     places = [np.array([wheel.x, wheel.z]) for wheel in layout.chain.road_wheels or ()]
     places += [sprocket.center, idler.center]
@@ -127,7 +133,7 @@ def _pulleys(layout: ChainLayout, loop: PlateLoop) -> list[Wheel]:
 
 
 def reflected_inertia(layout: ChainLayout, loop: PlateLoop) -> float:
-    """Inertia of the drive's rotor as the driven wheel feels it [kg m^2]."""
+    """Inertia of the drive's rotor reflected to the driven wheel [kg m^2]."""
     return layout.spec.drive.reflected_mass * (loop.sprocket.radius - loop.depth) ** 2
 
 
@@ -139,7 +145,7 @@ def _wheel(
     given: WheelSpec,
     mass_ratio: float,
 ) -> Wheel:
-    """A flanged wheel whose cylinder is as wide as the shoes' rails are apart, and some play."""
+    """Flanged wheel of a cylinder that spans the shoes' rails, with some play."""
     half_width = (RAIL_POSITION + LATERAL_CLEARANCE) * layout.spec.width
     inertia = given.inertia or mass_ratio * layout.spec.belt.mass * radius**2 / 2
     x, z = center.tolist()
@@ -148,13 +154,13 @@ def _wheel(
 
 
 def _tensioner(layout: ChainLayout, loop: PlateLoop) -> Tensioner:
-    """Spring that pushes the idler; two runs of the chain pull it back."""
+    """Spring that pushes the idler against two runs of the chain."""
     mass = layout.chain.idler.mass or _PULLEY_MASS * layout.spec.belt.mass
     given, stall = layout.chain.tensioner, layout.spec.drive.stall_force
     direction = layout.slide_direction(loop)
     x, z = direction.tolist()
     around = [arc for arc in arcs_of(loop.path) if is_around(arc, loop.idler.center)]
-    push = sum(float(pull_of(arc) @ direction) for arc in around)
+    push = sum(float(balancing_force(arc) @ direction) for arc in around)
     if push <= 0:
         what, got = f"chain.tensioner.direction of {layout.name}", Phrase("one that slackens it")
         raise InvalidValueError(what, "one that tightens the chain", got)
@@ -177,7 +183,7 @@ def _road_wheel(layout: ChainLayout, loop: PlateLoop, spec: RoadWheelSpec, what:
 
 
 def _even_rollers(layout: ChainLayout, loop: PlateLoop) -> Iterator[Wheel]:
-    """Rollers along the straight pieces that are not omitted."""
+    """Evenly spaced rollers along the straight segments that are not omitted."""
     given = layout.chain.even_rollers or EvenRollersSpec()
     spacing = given.spacing or _SPACING * loop.pitch
     radius = given.radius or 0.4 * spacing
@@ -201,7 +207,7 @@ def _even_rollers(layout: ChainLayout, loop: PlateLoop) -> Iterator[Wheel]:
 
 
 def _check_inside(path: BeltPath, what: str, center: NDArray[np.float64], radius: float) -> None:
-    """Refuse a wheel that reaches out of the belt, which bends outwards everywhere."""
+    """Refuse a wheel that sticks out of the belt (which bends outwards everywhere)."""
     along = np.arange(0.0, path.perimeter, 1e-3)
     heights = np.sum((center - path.point(along)) * normal_of(path.heading(along)), axis=1)
     beyond = heights.max() + radius
@@ -220,5 +226,5 @@ def _clearance(layout: ChainLayout, loop: PlateLoop, segment: Segment, radius: f
 
 
 def _overlap(one: Wheel, other: Wheel) -> float:
-    """Depth by which two wheels reach into each other; negative for wheels that are apart [m]."""
+    """Overlap of two wheels, negative for the gap between them [m]."""
     return one.max_radius + other.max_radius - math.dist((one.x, one.z), (other.x, other.z))

@@ -1,4 +1,4 @@
-"""Joints of a body's URDF that move: keys of the vehicle file, the tree that follows, and mistakes in both.
+"""Moving joints of a body's URDF: keys of the vehicle file, tree of joints, and checks of both.
 
 | module | content |
 |---|---|

@@ -1,4 +1,4 @@
-"""Mistakes in `joints` and chains' `suspension` of a vehicle file that only the body's URDF shows."""
+"""Mistakes in `joints` and in chains' `suspension` that only show with the body's URDF."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def joint_problems(
     sprung: Mapping[str, str],
     without_contact: Collection[str] = (),
 ) -> list[Problem]:
-    """List the mistakes of `joints` and `suspension`; those of the URDF itself are `urdf_mistakes`.
+    """List the mistakes of `joints` and `suspension`; for those of the URDF itself see `urdf_mistakes`.
 
     Args:
-        urdf: The body's URDF file; None for a body without one.
+        urdf: URDF file of the body; None for a body without one.
         specs: Content of `joints` by name.
-        flippers: Link that each flipper is mounted on, by its name.
-        sprung: Links that chains have springs for, by the path of the spring.
-        without_contact: Names of the links whose collision shapes touch nothing.
+        flippers: Link that carries each flipper, by the flipper's name.
+        sprung: Links that chains have springs for, by the spring's path in the file.
+        without_contact: Names of links whose collision shapes are switched off.
     """
     if not specs and not sprung:
         return []
@@ -78,6 +78,7 @@ def joint_problems(
 
 
 def _unknown(joints: Mapping[str, UrdfJoint], specs: Mapping[str, JointSpec]) -> Iterator[Problem]:
+    """Yield the keys of `joints` that are no joints of the URDF, cannot move, or mimic another."""
     followed = leaders(joints)
     for name in specs:
         where = f"joints.{name}"
@@ -95,7 +96,7 @@ def _unknown(joints: Mapping[str, UrdfJoint], specs: Mapping[str, JointSpec]) ->
 def _unmovable(
     robot: Element, joints: Mapping[str, UrdfJoint], carriers: Mapping[str, str], sprung: Mapping[str, str]
 ) -> Iterator[Problem]:
-    """Yield the links with springs of chains that no joint of their own moves."""
+    """Yield the links with a chain's spring that no joint of their own moves."""
     links = [str(link.get("name")) for link in robot.iterfind("link")]
     followed, expected = leaders(joints), f"must be a link on a joint of type {', '.join(MOVABLE)}"
     for where, link in sprung.items():
@@ -129,7 +130,7 @@ def _rules(joints: Mapping[str, UrdfJoint], named: Collection[str]) -> Iterator[
 
 
 def _joint_problems(joints: Mapping[str, UrdfJoint], name: str, where: str) -> Iterator[Problem]:
-    """Yield what one joint lacks in the URDF, with those that follow it."""
+    """Yield the mistakes of one moving joint in the URDF, and of the joints that mimic it."""
     for moved in moving_names(joints, (name,)):
         joint = joints[moved]
         what = "its URDF" if moved == name else f"the URDF's joint {moved!r}, which follows it,"
@@ -157,7 +158,7 @@ def _start(joints: Mapping[str, UrdfJoint], name: str, where: str) -> Iterator[P
 
 
 def _settings_problems(joints: Mapping[str, UrdfJoint], name: str, spec: JointSpec) -> Iterator[Problem]:
-    """Yield the settings of a named joint that its URDF contradicts, or does not complete."""
+    """Yield settings of a joint that contradict its URDF, or lack a number that the URDF does not give."""
     where = f"joints.{name}"
     low, high = shared_limits(joints, name)
     start = known(spec, "initial_position", None)
@@ -180,7 +181,7 @@ def _settings_problems(joints: Mapping[str, UrdfJoint], name: str, spec: JointSp
 def _spring_and_stop_problems(
     joint: UrdfJoint, where: str, spec: JointSpec, limits: tuple[float, float]
 ) -> Iterator[Problem]:
-    """Yield angles that look like degrees, and buffers that are never touched or are so from the start."""
+    """Yield angles that look like degrees, and stops that are never reached or touched from the start."""
     spring, start = known(spec, "spring", None), known(spec, "initial_position", 0.0)
     free = 0.0 if spring is None else known(spring, "free_position", 0.0)
     if joint.kind != "prismatic" and abs(free) > math.tau:
@@ -200,7 +201,7 @@ def _spring_and_stop_problems(
 
 
 def _massless(robot: Element, tree: JointTree, places: Mapping[str, str]) -> Iterator[Problem]:
-    """Yield the joints that would move nothing that resists it."""
+    """Yield the joints that move no mass."""
     carried = [MassProperties(0.0, np.zeros(3), np.zeros((3, 3))) for _ in tree.joints]
     for link in robot.iterfind("link"):
         place = tree.links[str(link.get("name"))]
@@ -221,6 +222,7 @@ def _massless(robot: Element, tree: JointTree, places: Mapping[str, str]) -> Ite
 
 
 def _mounted_flippers(robot: Element, tree: JointTree, flippers: Mapping[str, str]) -> Iterator[Problem]:
+    """Yield flippers that are mounted on a moving link."""
     for name, parent in flippers.items():
         place = tree.links.get(parent_link(robot, parent))
         if place is not None and place.joint >= 0:

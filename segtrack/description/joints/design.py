@@ -1,4 +1,4 @@
-"""Joints of a body's URDF that move, as engines take them, and the links that each one carries."""
+"""Moving joints of a body's URDF as engines take them, and the links that each joint carries."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ SERVO_RATE = 100.0
 
 @dataclass(frozen=True, eq=False)
 class ForceCurve:
-    """A torque or force over a position or speed: linear between points, and beyond them as it ends.
+    """Torque or force over position or speed: piecewise linear, with the end slopes continued beyond.
 
     Attributes:
-        points: Positions or speeds, rising, and the torques [N m] or forces [N] there (n, 2), n >= 2.
+        points: Positions or speeds, rising, and torques [N m] or forces [N] there (n, 2), n >= 2.
     """
 
     points: NDArray[np.float64]
 
     @classmethod
     def through(cls, points: ArrayLike) -> ForceCurve:
-        """Build from points (n, 2)."""
+        """Make a curve from points (n, 2)."""
         return cls(np.asarray(points, dtype=float).reshape(-1, 2))
 
     def slope(self, x: float) -> float:
-        """Change of the force over that of the position or speed at `x`."""
+        """Slope of the curve at `x` [N m/rad or N/m over position; N m s/rad or N s/m over speed]."""
         i = self._piece(x)
         (left, start), (right, end) = self.points[i : i + 2].tolist()
         return float((end - start) / (right - left))
@@ -52,14 +52,14 @@ class ForceCurve:
 
 @dataclass(frozen=True)
 class ServoDesign:
-    """A servo with what the URDF gives filled in.
+    """Servo of a joint, with defaults from the URDF.
 
     Attributes:
         max_force: Largest torque [N m] or force [N].
         max_speed: Largest speed [rad/s] or [m/s].
-        rate: Fraction of its position error that it aims to close in a second [1/s].
-        stiffness: Proportional gain [N m/rad] or [N/m]; 0 for a servo as stiff as its force allows.
-        damping: Derivative gain beside it [N m s/rad] or [N s/m].
+        rate: Rate at which the position error is to decay [1/s].
+        stiffness: Proportional gain [N m/rad] or [N/m]; 0 for as stiff as `max_force` allows.
+        damping: Derivative gain [N m s/rad] or [N s/m].
     """
 
     max_force: float
@@ -71,24 +71,24 @@ class ServoDesign:
 
 @dataclass(frozen=True, eq=False)
 class JointDesign:
-    """A joint of the body's URDF that moves.
+    """Moving joint of the body's URDF.
 
     Attributes:
-        name: URDF's name.
-        kind: Motion about or along its axis; URDF's continuous joints are revolute without limits.
-        parent: Link of the URDF that carries it.
-        child: Link of the URDF that it moves.
-        carrier: Index of the joint that moves its parent; -1 for the root.
-        frame: Frame of the joint, and of its child at position 0, in the frame of what carries it.
+        name: Name in the URDF.
+        kind: Revolute or prismatic; URDF's continuous joints are revolute without limits.
+        parent: Parent link in the URDF.
+        child: Child link in the URDF.
+        carrier: Index of the joint that moves the parent; -1 for the root.
+        frame: Joint frame (and the child's at position 0), in the frame of the carrier's child.
         axis: Unit vector along the axis in the joint's frame (3,).
-        limits: Least and largest position [rad] or [m]; infinite where there is none.
-        servo: Its servo, if it has one.
-        spring: Torque [N m] or force [N] on the joint over its position, which falls; None without one.
-        damper: Torque [N m] or force [N] that resists it over its speed, which rises; None without one.
+        limits: Smallest and largest position [rad] or [m]; infinite where there is none.
+        servo: Servo of the joint; None without one.
+        spring: Torque [N m] or force [N] on the joint over its position, falling; None without one.
+        damper: Torque [N m] or force [N] against the motion over the speed, rising; None without one.
         friction: Dry friction [N m] or [N].
-        stops: Lower and upper buffer; None where there is none.
+        stops: Lower and upper stop (a buffer); None where there is none.
         initial_position: Position at the start [rad] or [m].
-        mimicry: The joint that it follows, which follows none itself; None if it is its own.
+        mimicry: Joint that it mimics, which mimics none itself; None if it moves by itself.
     """
 
     name: str
@@ -108,7 +108,7 @@ class JointDesign:
     mimicry: Mimicry | None
 
     def passive_force(self, position: float, speed: float) -> float:
-        """Torque [N m] or force [N] of spring, damper and stops on the joint, without dry friction."""
+        """Torque [N m] or force [N] of spring, damper and stops on the joint; without dry friction."""
         force = self.spring.force(position) if self.spring is not None else 0.0
         force -= self.damper.force(speed) if self.damper is not None else 0.0
         for side, stop in zip((-1, 1), self.stops, strict=True):
@@ -119,7 +119,7 @@ class JointDesign:
         return force
 
     def displaced(self, position: float) -> Frame:
-        """Frame of its child in the frame of what carries it, at a position [rad] or [m]."""
+        """Frame of the child in the carrier's frame at a position [rad] or [m]."""
         if self.kind == "prismatic":
             return Frame(self.frame.rotation, self.frame.points(position * self.axis))
         x, y, z = self.axis.tolist()
@@ -130,11 +130,11 @@ class JointDesign:
 
 @dataclass(frozen=True, eq=False)
 class CarriedLink:
-    """A link of the URDF on what moves it.
+    """Link of the URDF, and its place on the joint that moves it.
 
     Attributes:
-        joint: Index of the joint that moves it; -1 for the root.
-        frame: Its frame in that of the joint's child, or of the root link.
+        joint: Index of the joint that moves the link; -1 for the root.
+        frame: Frame of the link in that of the joint's child, or of the root link.
     """
 
     joint: int
@@ -143,18 +143,18 @@ class CarriedLink:
 
 @dataclass(frozen=True, eq=False)
 class JointTree:
-    """Moving joints of a body, each after those that carry it, and its links; other joints stand at 0.
+    """Moving joints of a body, parents first, and its links; all other joints stay at 0.
 
     Attributes:
-        joints: The joints that move.
-        links: Every link of the URDF by name; `body` alone for a body without one.
+        joints: Moving joints.
+        links: Every link of the URDF by name; `body` alone without a URDF.
     """
 
     joints: tuple[JointDesign, ...]
     links: Mapping[str, CarriedLink]
 
     def carried(self, parent: str) -> CarriedLink:
-        """Place of the link that a mount's `parent` means; `body` is the root unless a link has that name."""
+        """Place of the link named by a mount's `parent`; `body` is the root unless a link has that name."""
         return self.links.get(parent, CarriedLink(-1, Frame.at((0, 0, 0), (0, 0, 0))))
 
     def frames(self, positions: Mapping[str, float]) -> dict[str, Frame]:
@@ -170,7 +170,7 @@ class JointTree:
 
 
 def leaders(joints: Mapping[str, UrdfJoint]) -> dict[str, Mimicry | None]:
-    """Joints that each joint follows in the end, by its name; None for one that follows none, or a circle."""
+    """Joint that each joint mimics in the end, by name; None for one that mimics none, or in a circle."""
     found: dict[str, Mimicry | None] = {}
     for name, joint in joints.items():
         mimicry, seen = joint.mimicry, {name}
@@ -189,7 +189,7 @@ def leaders(joints: Mapping[str, UrdfJoint]) -> dict[str, Mimicry | None]:
 
 
 def moving_names(joints: Mapping[str, UrdfJoint], named: Collection[str]) -> list[str]:
-    """Names of the joints that move: those that the vehicle file names, and those that follow one of them."""
+    """Names of the moving joints: the vehicle file's, and the joints that mimic one of them."""
     followed = leaders(joints)
     return [
         name
@@ -199,7 +199,7 @@ def moving_names(joints: Mapping[str, UrdfJoint], named: Collection[str]) -> lis
 
 
 def shared_limits(joints: Mapping[str, UrdfJoint], name: str) -> tuple[float, float]:
-    """Limits of a joint such that those that follow it stay within theirs [rad] or [m]."""
+    """Limits of a joint within which its followers stay within theirs [rad] or [m]."""
     low, high = joints[name].limits
     for follower, rule in leaders(joints).items():
         if rule is not None and rule.leader == name and rule.multiplier != 0:
@@ -209,11 +209,11 @@ def shared_limits(joints: Mapping[str, UrdfJoint], name: str) -> tuple[float, fl
 
 
 def joint_tree(urdf: str | None, specs: Mapping[str, JointSpec]) -> JointTree:
-    """Lay out the joints of a body.
+    """Lay out the moving joints and the links of a body.
 
     Args:
-        urdf: Its URDF file; None for a body without one.
-        specs: Joints that move, by name.
+        urdf: URDF file of the body; None for a body without one.
+        specs: Joints of the vehicle file, by name.
     """
     if urdf is None:
         return JointTree((), {"body": CarriedLink(-1, Frame.at((0, 0, 0), (0, 0, 0)))})
@@ -243,6 +243,7 @@ def joint_tree(urdf: str | None, specs: Mapping[str, JointSpec]) -> JointTree:
 
 
 def _design(joint: UrdfJoint, carrier: int, frame: Frame, spec: JointSpec) -> JointDesign:
+    """Design of a joint: its URDF, with the vehicle file's settings."""
     damper = None
     if spec.damper is not None and spec.damper.table is not None:
         damper = ForceCurve.through(both_ways(spec.damper.table))
@@ -279,6 +280,6 @@ def _servo(joint: UrdfJoint, spec: ServoSpec) -> ServoDesign:
 
 
 def _spring(spec: SpringSpec) -> ForceCurve:
-    """The spring's force on its joint over the joint's position."""
+    """Force curve of a spring on its joint, over the joint's position."""
     rows = ((0.0, 0.0), (1.0, spec.stiffness)) if spec.table is None else both_ways(spec.table)
     return ForceCurve.through([(spec.free_position + x, spec.preload - force) for x, force in rows])  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""Inertias that torques and forces at a vehicle's joints feel."""
+"""Effective inertias at the joints of a vehicle."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from segtrack.description.placement import Links
 
 
 def joint_inertias(links: Links, fixed: bool) -> NDArray[np.float64]:
-    """Inertias that a torque [N m] or force [N] at each joint feels, all others free and at 0 (J,).
+    """Effective inertia at each joint (J,) [kg m^2 or kg], with all other joints free and at 0.
 
     Args:
-        links: Links of a vehicle.
+        links: Links and joints of a vehicle.
         fixed: True if the root is bolted to the world.
     """
     count, frames = len(links.pivots), links.frames

@@ -1,4 +1,4 @@
-"""Joints of the body's URDF, as a vehicle file may set them up: servo, spring, damper, friction, stops."""
+"""Keys of a vehicle file for the body's joints: servo, spring, damper, friction, stops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Table = Annotated[tuple[Row, ...], Field(min_length=2, max_length=32)]
 
 
 class ServoSpec(Spec):
-    """A motor that moves a joint to a position or at a speed."""
+    """Servo that moves a joint to a position or at a speed."""
 
     max_force: Positive | None = None
     """Largest torque [N m] or force [N]; the URDF's effort if not given."""
@@ -41,7 +41,7 @@ class ServoSpec(Spec):
 
 
 class SpringSpec(Spec):
-    """A torsion bar or a coil spring between a joint's two links."""
+    """Torsion bar or coil spring between the joint's two links."""
 
     stiffness: Positive | None = None
     """[N m/rad] or [N/m]"""
@@ -64,7 +64,7 @@ class SpringSpec(Spec):
 
 
 class DamperSpec(Spec):
-    """A damper between a joint's two links, instead of the URDF's damping."""
+    """Damper between the joint's two links, in place of the URDF's damping."""
 
     damping: NonNegative | None = None
     """[N m s/rad] or [N s/m]"""
@@ -86,7 +86,7 @@ class DamperSpec(Spec):
 
 
 class StopSpec(Spec):
-    """A buffer that a joint runs onto; the URDF's limits are hard."""
+    """Buffer at the end of a joint's travel; the URDF's limits are hard."""
 
     position: Number
     """Joint position at which it is touched [rad] or [m]."""
@@ -97,7 +97,7 @@ class StopSpec(Spec):
 
 
 class StopsSpec(Spec):
-    """Buffers on the two sides of a joint's travel."""
+    """Buffers at both ends of a joint's travel."""
 
     lower: StopSpec | None = None
     """At the least positions."""
@@ -112,7 +112,7 @@ class StopsSpec(Spec):
 
 
 class JointSpec(Spec):
-    """A joint of the body's URDF that moves; one that the file does not name stands at 0."""
+    """Moving joint of the body's URDF; joints that the file does not name stay at 0."""
 
     servo: ServoSpec | None = None
     """Its motor; without one nothing drives the joint."""
@@ -127,7 +127,7 @@ class JointSpec(Spec):
 
 
 def rising(table: Sequence[Row], what: str) -> Checks:
-    """The mistake of a table whose first column does not rise, or whose second one falls, if it is one."""
+    """Yield a mistake if a table's first column does not rise, or its second one falls."""
     for (first, force), (second, other) in zip(table, table[1:], strict=False):
         if second <= first:
             yield Problem("table", f"must have rows that rise, got {first:g} before {second:g}")
@@ -138,7 +138,7 @@ def rising(table: Sequence[Row], what: str) -> Checks:
 
 
 def both_ways(table: Sequence[Row]) -> tuple[Row, ...]:
-    """Return a table for both directions: one that starts at the origin is mirrored there."""
+    """Extend a table that starts at the origin to negative values by point symmetry."""
     if tuple(table[0]) != (0.0, 0.0):
         return tuple(table)
     return (*((-x, -force) for x, force in reversed(table[1:])), *table)

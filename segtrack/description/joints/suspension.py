@@ -1,4 +1,4 @@
-"""Joints of the links that chains have springs for."""
+"""Joints that move wheels of chains on springs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from segtrack.errors import UnknownNameError
 
 
 def suspension_joints(urdf: str | None, suspension: Mapping[str, SuspensionSpec]) -> dict[str, JointSpec]:
-    """Return joints with the springs and dampers of a chain's `suspension`, by the joints' names.
+    """Return joints with the springs and dampers of a chain's `suspension`, by joint name.
 
     Args:
         urdf: URDF file of the body; None for a body without one, which has no springs.
-        suspension: Springs by the link that they move.
+        suspension: Springs and dampers by the name of the link that carries the wheels.
 
     Raises:
         UnknownNameError: A joint of the URDF moves no such link.

@@ -1,4 +1,4 @@
-"""Joints of a URDF as the file gives them."""
+"""Joints of a URDF as read from the file."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MOVABLE = ("revolute", "continuous", "prismatic")
 
 @dataclass(frozen=True)
 class Mimicry:
-    """Rule by which a joint follows another one: position = multiplier x that one's + offset.
+    """Mimic rule of a joint: position = multiplier x the leader's position + offset.
 
     Attributes:
-        leader: Name of the other joint.
-        multiplier: [-]
-        offset: [rad] or [m]
+        leader: Name of the joint that is mimicked.
+        multiplier: Ratio of the positions [-].
+        offset: Position when the leader is at 0 [rad] or [m].
     """
 
     leader: str
@@ -32,21 +32,21 @@ class Mimicry:
 
 @dataclass(frozen=True, eq=False)
 class UrdfJoint:
-    """A joint of a URDF.
+    """Joint of a URDF.
 
     Attributes:
-        name: Its name.
-        kind: URDF's type.
-        parent: Link that carries it.
-        child: Link that it moves.
-        frame: Frame of the joint, and of the child at position 0, in the parent link's frame.
-        axis: Unit vector along the axis in the joint's frame (3,); zeros if the file gives none of a length.
-        limits: Least and largest position [rad] or [m]; infinite for a continuous joint.
+        name: Name in the URDF.
+        kind: URDF's joint type.
+        parent: Name of the parent link.
+        child: Name of the child link.
+        frame: Joint frame (and the child's at position 0) in the parent link's frame.
+        axis: Unit vector along the axis in the joint's frame (3,); zeros if the file's has no length.
+        limits: Smallest and largest position [rad] or [m]; infinite for a continuous joint.
         effort: Largest torque [N m] or force [N]; 0 if not given.
         velocity: Largest speed [rad/s] or [m/s]; 0 if not given.
-        damping: [N m s/rad] or [N s/m]
-        friction: [N m] or [N]
-        mimicry: The joint that it follows, if it does.
+        damping: Viscous damping [N m s/rad] or [N s/m].
+        friction: Dry friction [N m] or [N].
+        mimicry: Mimic rule; None without one.
     """
 
     name: str
@@ -64,7 +64,7 @@ class UrdfJoint:
 
     @classmethod
     def of(cls, joint: Element) -> UrdfJoint:
-        """Read a joint of a URDF without mistakes."""
+        """Read one joint of a valid URDF."""
         kind = str(joint.get("type"))
         axis, given = joint.find("axis"), np.array([1.0, 0.0, 0.0])
         if axis is not None and axis.get("xyz") is not None:
@@ -98,7 +98,7 @@ def _number(joint: Element, tag: str, key: str) -> float:
 
 
 def read_joints(robot: Element) -> dict[str, UrdfJoint]:
-    """Joints of a URDF without mistakes by name, in its order but each after those that carry it."""
+    """Joints of a valid URDF by name, in file order but parents first."""
     waiting = [UrdfJoint.of(joint) for joint in robot.iterfind("joint")]
     ordered: dict[str, UrdfJoint] = {}
     while waiting:

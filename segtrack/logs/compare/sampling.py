@@ -152,7 +152,7 @@ class SampledMotion:
         return longitudinal_slip(self.sums(belt) / WINDOW, self.sums(way) / WINDOW)
 
     def no_slip_yaw(self) -> Array | None:
-        """Turn in each window of a vehicle whose belts do not slip (m,) [rad]; None without two sides."""
+        """Yaw change per window if belts did not slip (m,) [rad]; None without two sides."""
         left, right = self.belt_way("left"), self.belt_way("right")
         if left is None or right is None or self.sides is None:
             return None

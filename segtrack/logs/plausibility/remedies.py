@@ -65,7 +65,7 @@ class Edit:
     Attributes:
         lines: Changed entries, `path: value`.
         file: The file with the changes.
-        cost: Number of ideas that it takes; of edits that explain as much the cheaper one is proposed.
+        cost: Number of independent changes; the cheapest of equally good edits is proposed.
     """
 
     lines: tuple[str, ...]

@@ -28,7 +28,7 @@ LEVELS: Mapping[int, str] = MappingProxyType(
     }
 )
 """Meaning of each level, in short."""
-SOURCE = "NG-NRMM (Balling et al. 2019), table 2.2 of Korner 2024"
+SOURCE = "NG-NRMM (Balling et al. 2019), table 2.2 of Koerner 2024"
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ def judge_maturity(evidence: Evidence) -> Maturity:
     """The level that evidence earns; no option decides it alone.
 
     Levels are those of O. Balling et al., "AVT-248 Next-Generation NATO Reference Mobility Model (NG-NRMM)
-    Development", NATO STO, 2019, as table 2.2 of A. Korner, "Influence of Track-Assembly Geometry on Mobility
-    Over Rigid Terrain", Chalmers, 2024, has them. There they were assigned to teams "based on their
+    Development", NATO STO, 2019, as table 2.2 of A. Koerner, "Influence of Track-Assembly Geometry on
+    Mobility Over Rigid Terrain", Chalmers, 2024, has them. There they were assigned to teams "based on their
     performance", by what rule is not said. The rule here is our own: a level is earned by evidence of its
     kind, if all quantities of the whole drive agree with the log within their uncertainty. One without a
     known uncertainty does not agree, nor does one that log or simulation lacks, nor one that agrees because

@@ -56,7 +56,7 @@ def mark_restarts(axes: Axes, axis: TimeAxis, start: float) -> None:
 
 
 def name_restarts(axes: Axes, axis: TimeAxis, start: float, height: float) -> None:
-    """Write beside each restart from which time the clock falls to which, at a height of the axes' data."""
+    """Label each clock restart with the times before and after it; `height` is in data coordinates."""
     for place, (before, after) in axis.restarts[:_MOST_NAMED]:
         text = f" restarts: {before:.6g} s to {after:.6g} s"
         axes.text(place - start, height, text, fontsize=7, va="center", color="white")

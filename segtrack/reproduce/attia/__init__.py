@@ -1,10 +1,10 @@
-"""The particle recursion of Attia 2005 and its vehicle, beside the native engine.
+"""Attia 2005: the paper's particle recursion and its vehicle, compared with the native engine.
 
 | module | contents |
 |---|---|
 | `particles.py` | a rigid body as ten particles, and the motion of its points |
 | `recursion.py` | trees of such bodies, and loops by cut joints: a second implementation of dynamics |
-| `vehicle.py` | the paper's tables, what it leaves open, and rest by statics |
+| `vehicle.py` | the paper's tables, assumed dimensions, and rest by statics |
 | `particle_model.py` | the vehicle as particles, its loops cut |
 | `native_model.py` | the vehicle in the native engine, as a tree |
 | `command.py` | `segtrack reproduce attia` |

@@ -1,4 +1,4 @@
-"""`segtrack reproduce attia`: a vehicle with double A-arms let go, as particles and in the native engine."""
+"""`segtrack reproduce attia`: a vehicle with double A-arms is released, in two implementations."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _SHOWN_TIME = 1.5
 
 @dataclass(frozen=True, eq=False)
 class ReleaseResult:
-    """States of the vehicle at `times`, columns as in `HeaveReading`.
+    """States of the vehicle after its release; columns as in `HeaveReading`.
 
     Attributes:
-        times: (n,) [s]
-        particles: States by the particle recursion (n, 6).
-        native: States by the native engine, by its time step (n, 6) each.
+        times: Times since the release (n,) [s].
+        particles: States by the paper's particle recursion (n, 6).
+        native: States by the native engine, by time step (n, 6) each.
     """
 
     times: NDArray[np.float64]
@@ -43,11 +43,11 @@ class ReleaseResult:
 
     @property
     def shown(self) -> NDArray[np.float64]:
-        """States by the native engine at `SHOWN_STEP` (n, 6)."""
+        """States by the native engine at time step `SHOWN_STEP` (n, 6)."""
         return self.native[SHOWN_STEP]
 
     def differences(self) -> dict[str, tuple[float, float]]:
-        """Largest differences of height [m] and pitch [rad] by the native engine's step, in words."""
+        """Largest differences of height [m] and pitch [rad], by the native engine's time step in words."""
         found = {f"{1e3 * step:g} ms": states for step, states in self.native.items()}
         longer, shorter = list(self.native)[-2:]
         found["extrapolated to 0"] = 2 * self.native[shorter] - self.native[longer]
@@ -59,10 +59,10 @@ class ReleaseResult:
 
 
 def release_both(on_done: Callable[[], object] = lambda: None) -> ReleaseResult:
-    """Let the vehicle go as particles, and in the native engine with each of `TIME_STEPS`.
+    """Release the vehicle in the particle recursion, and in the native engine with each of `TIME_STEPS`.
 
     Args:
-        on_done: Called after each run.
+        on_done: Function called after each run.
     """
     times = np.linspace(0.0, DURATION, round(DURATION / INTERVAL) + 1)
     particles = np.array(ParticleVehicle().release(times))
@@ -75,12 +75,12 @@ def release_both(on_done: Callable[[], object] = lambda: None) -> ReleaseResult:
 
 
 def accelerations(states: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Vertical accelerations between the first and the last of the states (n - 2,) [m/s^2]."""
+    """Vertical accelerations by central differences of the states' heights (n - 2,) [m/s^2]."""
     return np.diff(states[:, 0], 2) / INTERVAL**2
 
 
 def draw_release(result: ReleaseResult) -> Figure:
-    """Displacement, acceleration and difference of both implementations over time."""
+    """Plot displacement, acceleration and difference of both implementations over time."""
     figure = new_figure(7.5, 8.0)
     fall, pull, apart = figure.subplots(3, 1, sharex=True)
     colours = dict(zip(result.native, SEGMENT_COLOURS, strict=False))
@@ -108,7 +108,7 @@ def draw_release(result: ReleaseResult) -> Figure:
 
 
 def run(session: Session) -> Outcome:
-    """Let the vehicle go in both implementations."""
+    """Release the vehicle in both implementations."""
     with session.counting("letting go", 1 + len(TIME_STEPS)) as done:
         result = release_both(done)
     at_rest = {
@@ -141,7 +141,7 @@ def run(session: Session) -> Outcome:
 
 
 def _shape(times: NDArray[np.float64], states: NDArray[np.float64]) -> dict[str, float]:
-    """Numbers of a fall, by their meaning."""
+    """Characteristic numbers of a release, by name."""
     heights = states[:, 0] - vehicle.REST_HEIGHT
     lowest = int(np.argmin(heights))
     return {
@@ -161,6 +161,7 @@ def _declared_table() -> Table:
 
 
 def _rest_table(at_rest: Mapping[str, HeaveReading]) -> Table:
+    """Heights, pitch and forces at rest, of both implementations and by statics."""
     table = Table("", *at_rest, title=f"Rest, {vehicle.total_mass():g} kg, after {DURATION:g} s")
     rows: Sequence[tuple[str, str, float]] = (
         ("height", "height of the chassis [mm]", 1e3),
@@ -185,6 +186,7 @@ def _shape_table(shapes: Mapping[str, Mapping[str, float]]) -> Table:
 
 
 def _difference_table(result: ReleaseResult) -> Table:
+    """Largest differences of both implementations, by time step."""
     fall = np.ptp(result.particles[:, 0])
     table = Table(
         "step of the native engine",

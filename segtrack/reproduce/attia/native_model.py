@@ -1,4 +1,4 @@
-"""The vehicle in the native engine, as a tree: joints that follow others instead of the closed loops.
+"""Attia's vehicle in the native engine, as a tree: mimic joints stand in for its closed loops.
 
 Arms of equal length and parallel keep their knuckle upright. So the knuckle turns on the lower arm by minus
 that one's angle, and the upper arm turns like the lower one: exactly what URDF's `<mimic>` says. A tyre is
@@ -31,7 +31,7 @@ _BELT = 1e-6
 
 @contextmanager
 def native_vehicle() -> Iterator[VehicleDescription]:
-    """Yield the vehicle, which stands at its release when its body is at `REST_HEIGHT` + `RELEASE`."""
+    """Yield the vehicle; its release pose has the body at `REST_HEIGHT` + `RELEASE`."""
     front, rear = vehicle.rest()
     urdf = [_link("chassis", vehicle.CHASSIS, (0, 0, 0))]
     joints: dict[str, Any] = {}
@@ -57,7 +57,7 @@ def native_vehicle() -> Iterator[VehicleDescription]:
 
 
 def release(times: Sequence[float], time_step: float) -> tuple[HeaveReading, ...]:
-    """Let the vehicle go, and return its states at evenly spaced times (n,) [s] from 0 on."""
+    """Release the vehicle, and return its states at evenly spaced times (n,) [s] from 0."""
     with native_vehicle() as description, World(engine="native", time_step=time_step) as world:
         world.add_terrain(terrain.Plane())
         height = vehicle.REST_HEIGHT + vehicle.RELEASE
@@ -82,7 +82,7 @@ def _read(robot: Robot) -> HeaveReading:
 
 
 def _corner_joints(name: str, axle: Axle, state: WheelRest) -> dict[str, Any]:
-    """Strut at the arm, and a wheel that turns freely."""
+    """Joints of a corner for the vehicle file: the strut at the arm, and a wheel that turns freely."""
     spring = {"stiffness": vehicle.STRUT_STIFFNESS * axle.lever**2, "preload": -state.strut * axle.lever}
     damper = {"damping": vehicle.STRUT_DAMPING * axle.lever**2}
     arm = {"spring": spring, "damper": damper, "initial_position": state.start_angle}
@@ -90,6 +90,7 @@ def _corner_joints(name: str, axle: Axle, state: WheelRest) -> dict[str, Any]:
 
 
 def _front(name: str, side: int, state: WheelRest) -> Iterator[str]:
+    """Links and joints of one front corner as URDF text."""
     length, up, arm = FRONT.arm, vehicle.BALL_HEIGHT, f"{name}_arm"
     across, middle = (0, side * length, 0), (0, side * length / 2, 0)
     place = FRONT.x, side * (vehicle.HALF_TRACK - length), state.hub_height - vehicle.REST_HEIGHT
@@ -113,7 +114,7 @@ def _rear(name: str, side: int, state: WheelRest) -> Iterator[str]:
 
 
 def _tyre(parent: str) -> dict[str, Any]:
-    """Pad whose only grouser lies below the wheel."""
+    """Pad that stands for a tyre: a track with its only grouser below the wheel."""
     height = _PAD_HEIGHT + _PULLEY - vehicle.TYRE_RADIUS
     ends = [{"x": x, "z": height, "radius": _PULLEY} for x in (-_PAD / 2, _PAD / 2)]
     return {

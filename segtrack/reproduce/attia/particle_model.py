@@ -1,4 +1,4 @@
-"""The vehicle as particles, the loops of its double A-arms closed by cut joints; see `recursion`."""
+"""Attia's vehicle as particles; cut joints close the loops of its double A-arms, see `recursion`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from segtrack.reproduce.attia.vehicle import FRONT, REAR, Axle, HeaveReading, Wh
 
 @dataclass(frozen=True, eq=False)
 class Corner:
-    """Suspension and wheel of one corner.
+    """Suspension and wheel of one corner, by the indices of its bodies.
 
     Attributes:
-        axle: Its axle.
-        rest: Its rest.
-        arm: Index of the arm that the strut pushes.
-        hub: Centre of the wheel.
+        axle: Front or rear axle.
+        rest: State at rest.
+        arm: Index of the arm that the strut acts on.
+        hub: Centre of the wheel, as a point of its body.
     """
 
     axle: Axle
@@ -33,11 +33,11 @@ class Corner:
 
 
 class ParticleVehicle:
-    """The vehicle at its release, all sixteen degrees of freedom of the paper.
+    """Vehicle at its release, with the paper's sixteen degrees of freedom.
 
     Attributes:
-        system: Its particles.
-        corners: Front left and right, rear left and right.
+        system: Particle system of the vehicle.
+        corners: Corners: front left, front right, rear left, rear right.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class ParticleVehicle:
         return len(self._bodies) - 1
 
     def _add_front(self, side: int, state: WheelRest) -> tuple[int, int]:
-        """Add lower arm, knuckle, wheel and upper arm; indices of lower arm and wheel."""
+        """Add lower arm, knuckle, wheel and upper arm of a side; return indices of lower arm and wheel."""
         length, up = FRONT.arm, np.array([0.0, 0.0, vehicle.BALL_HEIGHT])
         hinge = np.array([FRONT.x, side * (vehicle.HALF_TRACK - length), state.hub_height + vehicle.RELEASE])
         tip = np.array([0.0, side * math.cos(state.start_angle), math.sin(state.start_angle)]) * length
@@ -79,7 +79,7 @@ class ParticleVehicle:
         return lower, wheel
 
     def _add_rear(self, side: int, state: WheelRest) -> tuple[int, int]:
-        """Add arm and wheel; their indices."""
+        """Add arm and wheel of a side; return their indices."""
         hinge = np.array([REAR.x + REAR.arm, side * vehicle.HALF_TRACK, state.hub_height + vehicle.RELEASE])
         tip = np.array([-math.cos(state.start_angle), 0.0, math.sin(state.start_angle)]) * REAR.arm
         arm = self._add(
@@ -89,13 +89,13 @@ class ParticleVehicle:
         return arm, self._add(RigidBody(*_inertial(REAR.wheel, hub), "revolute", arm, hub, (0.0, 1.0, 0.0)))
 
     def strut(self, now: ParticleMotion, corner: Corner) -> float:
-        """Force of a strut [N]."""
+        """Force of a corner's strut with its damper [N]."""
         turned, rate = self.system.angle(now, corner.arm)
         angle, lever = corner.rest.start_angle + turned, corner.axle.lever
         return corner.rest.strut + lever * (vehicle.STRUT_STIFFNESS * angle + vehicle.STRUT_DAMPING * rate)
 
     def loads(self, now: ParticleMotion) -> ParticleLoads:
-        """Loads of struts and tyres."""
+        """Loads of struts and tyres on the bodies."""
         joints = np.zeros(len(self.system.bodies))
         for corner in self.corners:
             joints[corner.arm] = -corner.axle.lever * self.strut(now, corner)
@@ -103,7 +103,7 @@ class ParticleVehicle:
         return ParticleLoads(joints, [(corner.hub, tyre_load(now, corner) * up) for corner in self.corners])
 
     def release(self, times: Array) -> tuple[HeaveReading, ...]:
-        """Let the vehicle go, and return its states at times (n,) [s] from then on."""
+        """Release the vehicle, and return its states at times (n,) [s] after."""
         start = self.system.start
         return tuple(
             self.read(now) for now in self.system.integrate(start, np.zeros_like(start), times, self.loads)
@@ -125,7 +125,7 @@ class ParticleVehicle:
 
 
 def tyre_load(now: ParticleMotion, corner: Corner) -> float:
-    """Force of the ground on a tyre, upwards [N]."""
+    """Upward force of the ground on a tyre [N]."""
     depth, rising = vehicle.TYRE_RADIUS - now.place(corner.hub)[2], now.velocity(corner.hub)[2]
     push = vehicle.TYRE_STIFFNESS * depth - vehicle.TYRE_DAMPING * rising
     return float(max(push, 0.0)) if depth > 0 else 0.0

@@ -1,4 +1,4 @@
-"""A rigid body as ten particles, and the motion of its points (Attia 2005, sections 2.1 to 2.3).
+"""Rigid bodies as particles, and the motion of their points (Attia 2005, sections 2.1 to 2.3).
 
 Four primary particles and six secondary ones, halfway between two of these (2.4g to l), have the body's mass,
 centre and inertia. Any point of the body follows from the particles 1, 2 and 4 by (2.10), and so does the
@@ -21,15 +21,15 @@ _HALVES = np.vstack([np.eye(4), [(np.eye(4)[i] + np.eye(4)[k]) / 2 for i in rang
 
 @dataclass(frozen=True, eq=False)
 class RigidBody:
-    """A body in the pose in which its system is assembled; vectors are in the world.
+    """Body in the pose in which its system is assembled; vectors are in the world.
 
     Attributes:
-        mass: [kg]
+        mass: Mass [kg].
         center: Centre of mass (3,) [m].
-        inertia: About the centre of mass (3, 3) [kg m^2].
-        joint: Joint to the parent; for a root whether it is free or held.
-        parent: Index of the body that carries it, which comes before it; -1 for a root.
-        point: Point of the joint (3,) [m].
+        inertia: Inertia about the centre of mass (3, 3) [kg m^2].
+        joint: Joint to the parent; for a root, free or held.
+        parent: Index of the parent body, which comes earlier; -1 for a root.
+        point: Point on the joint (3,) [m].
         axis: Unit vector along the joint's axis (3,).
     """
 
@@ -42,7 +42,7 @@ class RigidBody:
     axis: ArrayLike = (1.0, 0.0, 0.0)
 
     def primary_particles(self) -> Array:
-        """Particles 1, 2, 4 and 3 (4, 3) [m].
+        """Positions of the primary particles 1, 2, 4 and 3 (4, 3) [m].
 
         The first one lies in the joint, or for a root in the centre of mass, the others from there a radius
         of gyration along the axis and along two directions across.
@@ -55,7 +55,7 @@ class RigidBody:
         return first + away * np.array([np.zeros(3), axis, across, np.cross(axis, across)])
 
     def mass_matrix(self) -> Array:
-        """Masses by which the primary particles' velocities (4, 3) give momenta (4, 4) [kg].
+        """Matrix that maps the primary particles' velocities (4, 3) to momenta: masses (4, 4) [kg].
 
         The ten masses are those of (2.1); the matrix gathers them as (2.5) and (2.6) do.
         """
@@ -73,7 +73,7 @@ class RigidBody:
 
 @dataclass(frozen=True, eq=False)
 class BodyPoint:
-    """A point fixed to a body.
+    """Point fixed to a body.
 
     Attributes:
         body: Index of the body.
@@ -85,7 +85,7 @@ class BodyPoint:
 
     @classmethod
     def at(cls, body: int, triad: Array, place: ArrayLike) -> BodyPoint:
-        """Take a place (3,) [m] relative to the triad of a body (3, 3) [m].
+        """Make a point from a place (3,) [m] relative to a body's triad of particles (3, 3) [m].
 
         (2.10) is solved for the invariants: (2.7) to (2.11) lose the sign of lambda.
         """
@@ -99,10 +99,10 @@ class ParticleMotion:
     """Motion of a system of B bodies at one time.
 
     Attributes:
-        places: Particles 1, 2 and 4 of each body (B, 3, 3) [m].
-        velocities: Their velocities (B, 3, 3) [m/s].
-        accelerations: Accelerations per unknown of the system, with a last column of what no unknown
-            changes (B, 3, 3, n + 1).
+        places: Positions of particles 1, 2 and 4 of each body (B, 3, 3) [m].
+        velocities: Velocities of these particles (B, 3, 3) [m/s].
+        accelerations: Accelerations per unknown of the system; the last column is independent of the
+            unknowns (B, 3, 3, n + 1).
     """
 
     places: Array
@@ -110,19 +110,19 @@ class ParticleMotion:
     accelerations: Array
 
     def place(self, point: BodyPoint) -> Array:
-        """Place of a point (3,) [m] (2.10)."""
+        """Position of a point (3,) [m] (equation 2.10)."""
         (r1, r2, r4), (tau, mu, lam) = self.places[point.body], point.invariants
         return r1 + tau * (r2 - r1) + mu * (r4 - r1) + lam * cross(r2 - r1, r4 - r1)
 
     def velocity(self, point: BodyPoint) -> Array:
-        """Velocity of a point (3,) [m/s] (2.12)."""
+        """Velocity of a point (3,) [m/s] (equation 2.12)."""
         (r1, r2, r4), (v1, v2, v4) = self.places[point.body], self.velocities[point.body]
         tau, mu, lam = point.invariants
         bent = cross(v2 - v1, r4 - r1) + cross(r2 - r1, v4 - v1)
         return v1 + tau * (v2 - v1) + mu * (v4 - v1) + lam * bent
 
     def acceleration(self, point: BodyPoint) -> Array:
-        """Acceleration of a point per unknown (3, n + 1).
+        """Acceleration of a point per unknown of the system (3, n + 1).
 
         This is (2.14) with the term 2 lambda v21 x v41, which (2.13) and (2.15) have and (2.14) lacks.
         """
@@ -142,6 +142,6 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def skew(a: Array) -> Array:
-    """Matrix (3, 3) of the cross product with a vector: the paper's tilde."""
+    """Matrix (3, 3) of the cross product with a vector (tilde in the paper)."""
     x, y, z = a.tolist()
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

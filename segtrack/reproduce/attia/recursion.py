@@ -1,4 +1,4 @@
-"""Trees of rigid bodies by recursive momenta of particles, loops by cut joints (Attia 2005, section 2.4).
+"""Rigid-body trees by recursive momenta of particles, with cut joints for loops (Attia 2005, section 2.4).
 
 A revolute joint has the particles 1 and 2 of its body on its axis, where they belong to the parent; a
 spherical joint has particle 1 there. Each particle that is left has three unknown accelerations, for which
@@ -47,11 +47,11 @@ _OWN: Mapping[ParticleJoint, tuple[int, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class ParticleLoads:
-    """Loads on a system of B bodies besides gravity.
+    """Loads on a system of B bodies, besides gravity.
 
     Attributes:
-        joints: Torque [N m] or force [N] about or along each body's joint, from its parent (B,).
-        forces: Forces in the world (3,) [N], each at a point of a body.
+        joints: Torque [N m] or force [N] of each joint on its body, from the parent (B,).
+        forces: Forces in the world (3,) [N], each with its point of action.
     """
 
     joints: Array
@@ -59,12 +59,12 @@ class ParticleLoads:
 
 
 class ParticleSystem:
-    """Bodies on joints, with joints that were cut.
+    """System of bodies on joints, with cut joints that close loops.
 
     Attributes:
-        bodies: The bodies.
-        start: Free particles where the system was assembled (P, 3) [m].
-        carriers: Index of the body that each of them belongs to (P,).
+        bodies: Bodies, parents first.
+        start: Free particles' positions where the system was assembled (P, 3) [m].
+        carriers: Index of each free particle's body (P,).
     """
 
     def __init__(
@@ -76,9 +76,9 @@ class ParticleSystem:
         """Replace bodies by particles.
 
         Args:
-            bodies: The bodies, each after its parent.
-            cuts: Spherical joints that close loops: indices of two bodies, and the point (3,) [m].
-            gravity: Downwards [m/s^2].
+            bodies: Bodies, parents first.
+            cuts: Spherical joints that close loops: indices of two bodies, and the joint's point (3,) [m].
+            gravity: Downward acceleration [m/s^2].
         """
         self.bodies, self._gravity = tuple(bodies), np.array([0.0, 0.0, -gravity])
         primary = [body.primary_particles() for body in bodies]
@@ -97,11 +97,11 @@ class ParticleSystem:
         self._unknowns = 3 * (len(free) + len(cuts))
 
     def point(self, body: int, place: ArrayLike) -> BodyPoint:
-        """Point of a body by its place in the world where the system was assembled (3,) [m]."""
+        """Point of a body, given by its world position where the system was assembled (3,) [m]."""
         return BodyPoint.at(body, self._triads[body], place)
 
     def look(self, places: Array, velocities: Array) -> ParticleMotion:
-        """Motion of all bodies from that of the free particles (P, 3)."""
+        """Motion of all bodies from positions and velocities of the free particles (P, 3)."""
         count, row = len(self.bodies), 0
         now = ParticleMotion(
             self._triads.copy(), np.zeros((count, 3, 3)), np.zeros((count, 3, 3, self._unknowns + 1))
@@ -122,7 +122,7 @@ class ParticleSystem:
         return now
 
     def accelerations(self, now: ParticleMotion, loads: ParticleLoads) -> Array:
-        """Solve for the unknowns (n,): accelerations of free particles [m/s^2], forces of cut joints [N]."""
+        """Solve for the unknowns (n,): accelerations of free particles [m/s^2], forces in cut joints [N]."""
         # Rates of momentum and of angular momentum about the world's origin per unknown, less what acts.
         momenta, turns = np.zeros((2, len(self.bodies), 3, self._unknowns + 1))
         for b, body in enumerate(self.bodies):
@@ -154,7 +154,7 @@ class ParticleSystem:
     def _balances(
         self, now: ParticleMotion, b: int, momentum: Array, turn: Array, load: float
     ) -> list[Array]:
-        """Rows of the momenta of all that a joint carries, of which the joint takes none."""
+        """Rows of the momentum balance about a joint, for all bodies that it carries."""
         joint, (r1, r2, _) = self.bodies[b].joint, now.places[b]
         about, axis = turn - skew(r1) @ momentum, (r2 - r1) / np.linalg.norm(r2 - r1)
         if joint == "free":
@@ -168,7 +168,7 @@ class ParticleSystem:
         return []
 
     def _distances(self, now: ParticleMotion, b: int) -> list[Array]:
-        """Rows of the distances that keep a body's free particles with the others (2.20), (2.29b)."""
+        """Rows of the constant distances within a body (equations 2.20 and 2.29b)."""
         joint, rows = self.bodies[b].joint, []
         if joint == "prismatic":  # No distance from the axis, along two of the parent's directions.
             seat = self._seats[b]
@@ -192,7 +192,7 @@ class ParticleSystem:
         return rows
 
     def angle(self, now: ParticleMotion, b: int) -> tuple[float, float]:
-        """Angle [rad] of a revolute joint from where it was assembled, and its rate [rad/s]."""
+        """Angle [rad] of a revolute joint from its assembled position, and its rate [rad/s]."""
         _, _, home, side = self._seats[b]
         out, rate = now.places[b, 2] - now.places[b, 0], now.velocities[b, 2] - now.velocities[b, 0]
         parts, rates = [], []
@@ -204,13 +204,13 @@ class ParticleSystem:
         return float(np.arctan2(parts[1], parts[0])), turning
 
     def gaps(self, now: ParticleMotion) -> Array:
-        """Distances between the two particles of each cut joint, which are to stay 0 (c, 3) [m]."""
+        """Separation of the two particles of each cut joint, ideally 0 (c, 3) [m]."""
         return np.array([now.place(a) - now.place(b) for a, b in self._cuts]).reshape(-1, 3)
 
     def integrate(
         self, places: Array, velocities: Array, times: Array, loads: Callable[[ParticleMotion], ParticleLoads]
     ) -> list[ParticleMotion]:
-        """Motions at times (n,) [s] from the first on, from the free particles' places and velocities (P, 3).
+        """Integrate the motion to times (n,) [s] from the free particles' positions and velocities (P, 3).
 
         Distances, which the equations keep only as accelerations, drift by the integrator's tolerance.
         """
@@ -227,7 +227,7 @@ class ParticleSystem:
         return [self.look(y[:size].reshape(-1, 3), y[size:].reshape(-1, 3)) for y in solved.y.T]
 
     def energy(self, now: ParticleMotion) -> float:
-        """Kinetic energy and that of weight [J]."""
+        """Kinetic and potential energy [J]."""
         total = 0.0
         for b, masses in enumerate(self._masses):
             r, v = self._primary(now, b)
@@ -235,7 +235,7 @@ class ParticleSystem:
         return float(total)
 
     def momentum(self, now: ParticleMotion) -> tuple[Array, Array]:
-        """Momentum (3,) [kg m/s], and angular momentum about the world's origin (3,) [kg m^2/s]."""
+        """Linear momentum (3,) [kg m/s], and angular momentum about the world's origin (3,) [kg m^2/s]."""
         linear, angular = np.zeros(3), np.zeros(3)
         for b, masses in enumerate(self._masses):
             r, v = self._primary(now, b)
@@ -244,7 +244,7 @@ class ParticleSystem:
         return linear, angular
 
     def _primary(self, now: ParticleMotion, b: int) -> tuple[Array, Array]:
-        """Places and velocities of a body's primary particles (4, 3)."""
+        """Positions and velocities of a body's primary particles (4, 3)."""
         third = self._third[b]
         return (
             np.vstack([now.places[b], now.place(third)]),

@@ -1,4 +1,4 @@
-"""Vehicle of Attia 2005, section 2.5: its tables, the places that the paper leaves open, and its rest.
+"""Vehicle of Attia 2005, section 2.5: its tables, assumed dimensions that it does not give, and its rest.
 
 The front wheels hang on double A-arms across the vehicle, the rear ones on trailing arms. The vehicle is
 symmetric, nothing touches the ground but the tyres, and these act along the vertical through their wheel's
@@ -27,14 +27,14 @@ TYRE_RADIUS, TYRE_STIFFNESS, TYRE_DAMPING = 0.35, 1.5e5, 1.3e4
 
 @dataclass(frozen=True)
 class Axle:
-    """Suspension and wheels of one end; places are declared, with the arms level at rest.
+    """Suspension and wheels of one axle; dimensions are assumptions, with level arms at rest.
 
     Attributes:
         wheel: Mass [kg] and principal moments of inertia [kg m^2] of a wheel (table 2.1).
-        strut_length: Length of a strut without load (table 2.2) [m].
-        x: Place of the wheels ahead of the chassis' centre of mass [m].
-        arm: Length of the arms [m]; their centre of mass is in the middle.
-        lever: Lever of the struts about the arms' hinges [m].
+        strut_length: Unloaded length of a strut (table 2.2) [m].
+        x: Forward position of the wheels from the chassis' centre of mass [m].
+        arm: Length of the arms, whose centre of mass is in the middle [m].
+        lever: Lever arm of the struts about the arms' hinges [m].
     """
 
     wheel: tuple[float, tuple[float, float, float]]
@@ -78,8 +78,8 @@ class HeaveReading(NamedTuple):
         pitch: Pitch of the chassis, nose up positive [rad].
         front_load: Force of the ground on the left front tyre [N].
         rear_load: Force of the ground on the left rear tyre [N].
-        front_strut: Force of the left front strut, that of its damper included [N].
-        rear_strut: Force of the left rear strut, that of its damper included [N].
+        front_strut: Force of the left front strut and its damper [N].
+        rear_strut: Force of the left rear strut and its damper [N].
     """
 
     height: float
@@ -92,14 +92,14 @@ class HeaveReading(NamedTuple):
 
 @dataclass(frozen=True)
 class WheelRest:
-    """Rest of one corner, by statics.
+    """State of one corner at rest, by statics.
 
     Attributes:
         load: Force of the ground on the tyre [N].
         strut: Force of the strut [N].
-        strut_length: Its length [m].
+        strut_length: Length of the strut [m].
         hub_height: Height of the wheel's centre [m].
-        start_angle: Angle of the arm at release, wheel up positive [rad].
+        start_angle: Angle of the arm at release, positive with the wheel up [rad].
     """
 
     load: float
@@ -116,7 +116,7 @@ def total_mass() -> float:
 
 
 def rest() -> tuple[WheelRest, WheelRest]:
-    """Rest of a front and of a rear corner, in closed form: chassis and arms are level.
+    """State of a front and of a rear corner at rest, in closed form: chassis and arms are level.
 
     Moments of all weights about the rear axle give the front load N. Virtual work of an arm of length L then
     gives its strut's force F through the lever a: F a = (N - weight at the wheel) L - arms' weight L / 2.
@@ -133,7 +133,7 @@ def rest() -> tuple[WheelRest, WheelRest]:
 
 
 def rest_reading() -> HeaveReading:
-    """State at rest, by statics."""
+    """State of the vehicle at rest, by statics."""
     front, rear = rest()
     return HeaveReading(REST_HEIGHT, 0.0, front.load, rear.load, front.strut, rear.strut)
 

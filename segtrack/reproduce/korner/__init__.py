@@ -1,4 +1,4 @@
-"""Koerner 2024: an M113 at steps, gaps, trapezoids and half-rounds, and where its sprocket should be.
+"""Koerner 2024: an M113 at steps, gaps, trapezoids and half-rounds, and the best place of its sprocket.
 
 | module | contents |
 |---|---|

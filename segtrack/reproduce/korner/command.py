@@ -1,4 +1,4 @@
-"""`segtrack reproduce korner`: an M113 at the paper's obstacles, and at steps with its sprocket moved."""
+"""`segtrack reproduce korner`: an M113 at Koerner's obstacles, and at steps with its sprocket moved."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from segtrack.reproduce.registry import Session
 
 
 def korner_tables(result: KornerResult) -> tuple[Table, ...]:
-    """Return limits, trapezoids, half-rounds and trends; parts that were not run have no rows."""
+    """Return tables of limits, trapezoids, half-rounds and trends; parts that were not run have no rows."""
     return (_limits(result), _trapezoids(result), _half_rounds(result), _trends(result))
 
 
@@ -91,7 +91,7 @@ def _number(value: float | None) -> str:
 
 
 def draw_korner(result: KornerResult) -> Figure:
-    """Draw the study; a row of maps for each way of driving."""
+    """Draw the study, with a row of maps for each driving mode."""
     maps = result.maps()
     figure = new_figure(13.0, 4.8 * (1 + len(maps)))
     cells = figure.subplots(1 + len(maps), 2, squeeze=False)
@@ -162,7 +162,7 @@ def _draw_trend(axes: Axes, runs: tuple[SeriesResult, ...]) -> None:
 
 
 def _measure(runs: tuple[SeriesResult, ...]) -> str:
-    """Words and unit of the limit of some runs."""
+    """Name and unit of the limit that runs search for."""
     launched = any(each.series.driving == "launch" for each in runs)
     return f"speed at {Assumptions.peak_limit:g} g [m/s]" if launched else "largest step [m]"
 
@@ -179,7 +179,7 @@ def run(
         ),
     ] = False,
 ) -> Outcome:
-    """Run the study."""
+    """Run the study of obstacles and sprocket places."""
     plan = make_plan(full)
     with session.counting("driving", len(plan.series)) as done:
         result = run_plan(plan, on_done=done)

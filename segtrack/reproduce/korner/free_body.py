@@ -1,4 +1,4 @@
-"""Free-body diagrams: what holds a vehicle that is stuck, from the forces of the simulation."""
+"""Free-body diagrams of stuck vehicles, from the forces of the simulation."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _ARROW = 1.5
 
 
 class StuckRun(NamedTuple):
-    """A run that ends stuck.
+    """Run at the end of which the vehicle is stuck.
 
     Attributes:
-        series: Series of the base model.
+        series: Series of the base model that the run belongs to.
         value: Size of the obstacle [m].
     """
 
@@ -42,18 +42,18 @@ class StuckRun(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class StuckForces:
-    """Forces on a stuck vehicle in the plane of its path, means over the last second; places are x and z.
+    """Forces on a stuck vehicle in the x-z plane of its path, averaged over the last second.
 
     Attributes:
         name: Name of the run.
-        obstacle: Obstacle.
-        places: Mean places of the loaded shoes in each square of 0.5 m, by load (k, 2) [m].
-        forces: Forces of the ground on the shoes of both sides there (k, 2) [N].
+        obstacle: Obstacle of the event.
+        places: Mean positions of the loaded shoes per square of 0.5 m, weighted by load (k, 2) [m].
+        forces: Forces of the ground on the shoes of both sides in each square (k, 2) [N].
         center: Centre of mass of the vehicle (2,) [m].
-        weight: Weight [N].
-        hull: Force on the hull (2,) [N], which is what momentum asks beside the other forces.
-        hull_place: Place on its line of action that is nearest to the obstacle's edge (2,) [m].
-        outlines: Hull and belts at the end, polygons (n, 2) [m].
+        weight: Weight of the vehicle [N].
+        hull: Force of the ground on the hull (2,) [N], from the momentum balance with all other forces.
+        hull_place: Point on its line of action nearest to the obstacle's edge (2,) [m].
+        outlines: Hull and belts at the end of the run, polygons (n, 2) [m].
     """
 
     name: str
@@ -68,7 +68,7 @@ class StuckForces:
 
     @property
     def edge(self) -> tuple[float, float]:
-        """Place of the edge that the vehicle is to climb [m]."""
+        """World x and z of the obstacle's edge [m]."""
         return edge_of(self.obstacle)
 
     def summary(self) -> dict[str, object]:
@@ -86,7 +86,7 @@ class StuckForces:
 
 
 def edge_of(obstacle: EventObstacle) -> tuple[float, float]:
-    """Place of the edge of a step or gap that a vehicle is to climb, x and z [m]."""
+    """World x and z of the edge of a step or gap that a vehicle has to climb [m]."""
     return (obstacle.size, 0.0) if isinstance(obstacle, GapObstacle) else (0.0, obstacle.size)
 
 
@@ -101,7 +101,7 @@ class _Sample(NamedTuple):
 
 
 class _Watch:
-    """Keeps the forces of the last second of an event."""
+    """Observer that records the forces of the last second of an event."""
 
     def __init__(self) -> None:
         self.samples: deque[_Sample] = deque(maxlen=round(STUCK_WINDOW / CONTROL_TIME))
@@ -109,6 +109,7 @@ class _Watch:
         self.outlines: tuple[Array, ...] = ()
 
     def __call__(self, progress: EventProgress) -> None:
+        """Record positions, forces and momentum at this instant."""
         robot = progress.robot
         chains = [track.read_chain() for track in robot.tracks.values()]
         places, forces = (
@@ -132,7 +133,7 @@ class _Watch:
 
 
 def stuck_runs(results: Iterable[SeriesResult]) -> tuple[StuckRun, ...]:
-    """Return the stuck run of each obstacle's and way of driving's first series, the plain one."""
+    """Return the stuck run of the first (unchanged) series at each obstacle and driving mode."""
     runs: dict[tuple[str, str], StuckRun] = {}
     for each in results:
         if each.failed is not None and each.failed.ending.startswith("stuck"):
@@ -142,7 +143,7 @@ def stuck_runs(results: Iterable[SeriesResult]) -> tuple[StuckRun, ...]:
 
 
 def find_free_body(run: StuckRun) -> StuckForces:
-    """Run a vehicle until it is stuck, and balance the forces on it."""
+    """Repeat a run until the vehicle is stuck, and balance the forces on it."""
     series, watch = run.series, _Watch()
     with base_model(series.change) as vehicle:
         setup = series.setup(vehicle, run.value)
@@ -180,7 +181,7 @@ def find_free_body(run: StuckRun) -> StuckForces:
 
 
 def draw_free_bodies(bodies: Sequence[StuckForces]) -> Figure:
-    """Draw free-body diagrams below each other, arrows in proportion to forces over the weight."""
+    """Draw free-body diagrams in a column; arrows are proportional to forces over the weight."""
     figure = new_figure(9.0, 4.6 * len(bodies))
     for axes, body in zip(figure.subplots(len(bodies), 1, squeeze=False)[:, 0], bodies, strict=True):
         _draw(axes, body)
@@ -188,6 +189,7 @@ def draw_free_bodies(bodies: Sequence[StuckForces]) -> Figure:
 
 
 def _draw(axes: Axes, body: StuckForces) -> None:
+    """Draw one free-body diagram."""
     (left, low), (right, high) = (end(np.concatenate(body.outlines), axis=0) for end in (np.min, np.max))
     left, right, low = left - 0.6, right + 0.8, min(low, 0.0) - 0.5
     paint_ground(axes, body.obstacle.terrain(20.0, 20.0), left, right, low)

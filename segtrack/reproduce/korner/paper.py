@@ -1,4 +1,4 @@
-"""Numbers of Koerner 2024 printed in its text; its curves and vendors' limits are in figures only."""
+"""Numbers printed in the text of Koerner 2024; its curves and vendors' limits exist in figures only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Series of the study, reduced or full."""
+"""Series of runs in the study, with the full or a reduced grid."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from segtrack.reproduce.korner.vehicle import AS_PAPER, ModelChange, SprocketPla
 
 @dataclass(frozen=True)
 class KornerPlan:
-    """Series of the study.
+    """Series of runs in the study.
 
     Attributes:
-        steps: Base model at steps.
-        gaps: Base model at gaps.
-        trapezoids: Base model at trapezoids, a run each.
-        half_rounds: Base model at half-rounds, its speed raised.
-        places: Evaluation model at steps and at the highest half-round, for each place of the sprocket.
+        steps: Series of the base model at steps.
+        gaps: Series of the base model at gaps.
+        trapezoids: Series of the base model at trapezoids, one run each.
+        half_rounds: Series of the base model at half-rounds, with rising speed.
+        places: Series of the evaluation model at steps and the highest half-round, for each sprocket place.
     """
 
     steps: tuple[Series, ...]
@@ -38,12 +38,12 @@ class KornerPlan:
 
     @property
     def series(self) -> tuple[Series, ...]:
-        """All of them."""
+        """All series of the plan."""
         return self.places + self.steps + self.gaps + self.trapezoids + self.half_rounds
 
 
 def rising(first: float, last: float, increment: float) -> tuple[float, ...]:
-    """Return values from the first to the last one."""
+    """Return values from the first to the last, at most `increment` apart."""
     return tuple(np.round(np.arange(first, last + increment / 2, increment), 9).tolist())
 
 
@@ -65,7 +65,7 @@ def step_series(
     place: SprocketPlace | None = None,
     change: ModelChange = AS_PAPER,
 ) -> Series:
-    """Return a series of steps."""
+    """Return a series of steps of rising height."""
     how = "full throttle" if driving == "throttle" else f"{CREEP:g} m/s"
     name = f"step, {how}, friction {friction:g}{change.words}"
     speed = CREEP if driving == "creep" else None
@@ -73,13 +73,13 @@ def step_series(
 
 
 def trapezoid_series(number: int, ditch: bool) -> Series:
-    """Return the one run at a trapezoid."""
+    """Return the single run at a trapezoid."""
     name = f"{'ditch' if ditch else 'barrier'} {number}"
     return Series(name, TrapezoidObstacle(number, ditch), (TRAPEZOID_HEIGHT,), "creep")
 
 
 def gap_series(lengths: tuple[float, ...], change: ModelChange) -> Series:
-    """Return a series of gaps."""
+    """Return a series of gaps of rising length."""
     return Series(f"gap{change.words}", GapObstacle(lengths[0]), lengths, "creep", change=change)
 
 
@@ -90,7 +90,7 @@ def half_round_series(
     change: ModelChange = AS_PAPER,
     place: SprocketPlace | None = None,
 ) -> Series:
-    """Return a series of speeds over a half-round."""
+    """Return a series of rising speeds over a half-round."""
     step = "" if time_step == TIME_STEP else f", steps of {1000 * time_step:g} ms"
     name = f"half-round of {1000 * height:.0f} mm{change.words}{step}"
     return Series(
@@ -99,7 +99,7 @@ def half_round_series(
 
 
 def make_plan(full: bool) -> KornerPlan:
-    """Return the study with the paper's grid and increments, or a coarser one."""
+    """Return the study's plan with the paper's grid and increments, or a coarser one."""
     speeds = rising(0.5, 13.0, 0.5) if full else rising(1.0, 13.0, 1.0)
     drivings: tuple[Driving, ...] = ("creep", "throttle") if full else ("throttle",)
     tried: list[tuple[Driving, float, ModelChange]] = [

@@ -1,4 +1,4 @@
-"""Results of the study, and its runs in processes of their own."""
+"""Results of the study, and its runs in separate processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from segtrack.reproduce.korner.series import SeriesResult, run_series
 
 @dataclass(frozen=True)
 class KornerResult:
-    """Results of the plan's series, under the plan's names."""
+    """Results of the plan's series, under the plan's field names."""
 
     steps: tuple[SeriesResult, ...]
     gaps: tuple[SeriesResult, ...]
@@ -24,12 +24,12 @@ class KornerResult:
     places: tuple[SeriesResult, ...]
 
     def marks(self, kind: str) -> str:
-        """Return S or F for each trapezoid of a kind, `barrier` or `ditch`, that was run."""
+        """Return S (success) or F (failure) for each run trapezoid of a kind, `barrier` or `ditch`."""
         runs = [each for each in self.trapezoids if each.series.name.startswith(kind)]
         return "".join("F" if each.failed else "S" for each in runs)
 
     def maps(self) -> dict[str, tuple[SeriesResult, ...]]:
-        """Return results over the sprocket's place, by what is raised and how."""
+        """Return results over the sprocket's place, grouped by the raised quantity and the driving mode."""
         names = dict.fromkeys(each.series.name for each in self.places)
         return {name: tuple(each for each in self.places if each.series.name == name) for name in names}
 
@@ -65,7 +65,7 @@ class KornerResult:
 
 
 def trend(runs: tuple[SeriesResult, ...], axis: int) -> float | None:
-    """Slope of the limit over the sprocket's x (axis 0) or z (1), by least squares in both [- or 1/s]."""
+    """Slope of the limit over the sprocket's x (`axis` 0) or z (1), by least squares in both [- or 1/s]."""
     found = [(*each.series.place, each.limit) for each in runs if each.series.place and each.limit]
     if len({row[:2] for row in found}) < 3:
         return None
@@ -80,9 +80,9 @@ def run_plan(
     """Run all series of a plan.
 
     Args:
-        plan: The plan.
-        workers: Largest number of processes at a time; as many as there are cores if not given.
-        on_done: Called after each series.
+        plan: Series of the study.
+        workers: Largest number of parallel processes; by default the number of cores.
+        on_done: Function called after each series.
     """
     done = iter(run_parallel(run_series, plan.series, workers=workers, on_done=on_done))
     places = tuple(next(done) for _ in plan.places)

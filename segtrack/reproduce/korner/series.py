@@ -1,4 +1,4 @@
-"""An event run again and again, its size or its speed raised, until the vehicle fails."""
+"""Series of runs of one event with rising obstacle size or speed, until the vehicle fails."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ _PATH_INTERVAL = 5
 
 
 class SeriesTrial(NamedTuple):
-    """One run.
+    """One run of a series.
 
     Attributes:
-        tried: Size [m] or speed [m/s].
+        tried: Obstacle size [m] or speed [m/s].
         passed: True if the vehicle got past the obstacle.
-        ending: Outcome, and what limits a vehicle that did not pass.
-        peak: Largest vertical acceleration at the driver's place, over that of gravity [-].
-        filtered_peak: Largest behind the low pass, over that of gravity [-].
-        peak_with: Limits found around the peak.
-        path: Path of the body's origin, x and z in turn [m].
+        ending: Outcome, with the limits that held a vehicle which did not pass.
+        peak: Largest vertical acceleration at the driver's place over gravity [-].
+        filtered_peak: Largest low-pass filtered acceleration over gravity [-].
+        peak_with: Limits that held the vehicle around the peak.
+        path: Path of the body frame's origin: x and z alternating [m].
     """
 
     tried: float
@@ -63,21 +63,21 @@ class SeriesTrial(NamedTuple):
 
 @dataclass(frozen=True)
 class Series:
-    """Runs of an event, from the lowest value up to the first that fails.
+    """Runs of an event with rising value, up to the first that fails.
 
     Of speeds that is the first at which the vehicle does not pass, or whose filtered peak exceeds the limit;
     where the sprocket is moved, whose peak does.
 
     Attributes:
-        name: Name of what is sought.
-        obstacle: Obstacle; its size is the first of the values unless speeds are raised.
+        name: Name of the limit that is sought.
+        obstacle: Obstacle; its size is the first of the values, unless speeds are raised.
         values: Sizes [m] or speeds [m/s], rising.
-        driving: Way of driving.
-        speed: Belt speed [m/s]; the drives' largest if not given. Of `launch` the values are speeds.
-        friction: Friction of tracks on the ground.
-        place: Place of the evaluation model's sprocket; the base model if not given.
-        change: Change of the model.
-        time_step: Step of the simulation [s].
+        driving: Driving mode.
+        speed: Belt speed [m/s]; by default the drives' largest. For `launch` the values are speeds.
+        friction: Friction coefficient of tracks on the ground [-].
+        place: Sprocket place of the evaluation model; None for the base model.
+        change: Change of the paper's model.
+        time_step: Time step of the simulation [s].
     """
 
     name: str
@@ -91,7 +91,7 @@ class Series:
     time_step: float = TIME_STEP
 
     def setup(self, vehicle: VehicleDescription, value: float) -> EventSetup:
-        """Return the event of a value."""
+        """Return the event for one value of the series."""
         launched = self.driving == "launch"
         return EventSetup(
             vehicle,
@@ -107,13 +107,13 @@ class Series:
 
 @dataclass(frozen=True)
 class SeriesResult:
-    """Runs of a series.
+    """Results of a series.
 
     Attributes:
-        series: The series.
-        trials: Its runs, in order.
-        chain: Chain that was fitted to the sprocket's place; None of the base model.
-        refused: Reason for which there is no such vehicle; empty otherwise.
+        series: Series that was run.
+        trials: Runs of the series, in order.
+        chain: Chain fitted to the sprocket's place; None for the base model.
+        refused: Reason why the vehicle cannot be built; empty if it can.
     """
 
     series: Series
@@ -123,17 +123,17 @@ class SeriesResult:
 
     @property
     def largest(self) -> float | None:
-        """Largest value that was passed; None if the first was not."""
+        """Largest value passed; None if the first run failed."""
         return max((trial.tried for trial in self.trials if trial.passed), default=None)
 
     @property
     def failed(self) -> SeriesTrial | None:
-        """First run that did not pass; None if all did."""
+        """First run that failed; None if all passed."""
         return next((trial for trial in self.trials if not trial.passed), None)
 
     @property
     def limit(self) -> float | None:
-        """Largest size that was passed [m], or speed at which the peak crosses the limit [m/s].
+        """Largest size passed [m], or speed at which the peak crosses the limit [m/s].
 
         None if the first value is beyond it, or none is.
         """
@@ -142,7 +142,7 @@ class SeriesResult:
         return self.largest if self.failed else None
 
     def limiting_speed(self, measure: Callable[[SeriesTrial], float]) -> float | None:
-        """Speed at which a measure first crosses the limit, by interpolation; None if it does not."""
+        """Speed at which a measure first crosses the limit, by interpolation [m/s]; None if it never does."""
         limit = Assumptions.peak_limit
         for before, after in zip(self.trials, self.trials[1:], strict=False):
             low, high = measure(before), measure(after)
@@ -152,18 +152,18 @@ class SeriesResult:
 
 
 class FullThrottle:
-    """Driver who opens the throttles at once, and does not steer."""
+    """Driver with full throttle on both sides, who never steers."""
 
     def __init__(self, speed: float) -> None:
-        """Take a seat; the speed is not held."""
+        """Prepare to drive a robot; the speed is ignored."""
 
     def __call__(self, robot: Robot, time: float) -> None:
-        """Open the throttles."""
+        """Command full throttle on both sides."""
         robot.set_throttle(1.0, 1.0)
 
 
 def run_series(series: Series) -> SeriesResult:
-    """Run a series; a place of the sprocket that cannot be is a result, too."""
+    """Run a series; an impossible sprocket place is a result, too."""
     if series.place is None:
         with base_model(series.change) as vehicle:
             return SeriesResult(series, _raise(series, vehicle))
@@ -175,6 +175,7 @@ def run_series(series: Series) -> SeriesResult:
 
 
 def _raise(series: Series, vehicle: VehicleDescription) -> tuple[SeriesTrial, ...]:
+    """Run the values in turn until one fails."""
     trials: list[SeriesTrial] = []
     for value in series.values:
         trials.append(_trial(value, run_event(series.setup(vehicle, value))))
@@ -187,6 +188,7 @@ def _raise(series: Series, vehicle: VehicleDescription) -> tuple[SeriesTrial, ..
 
 
 def _trial(value: float, result: EventResult) -> SeriesTrial:
+    """Result of one run as a row."""
     path = np.round(result.motion["position"][::_PATH_INTERVAL, ::2], 4)
     return SeriesTrial(
         value,

@@ -1,4 +1,4 @@
-"""The evaluation model of Koerner 2024 (5.1): sides alike, dampers that stiffen, the sprocket anywhere."""
+"""Koerner 2024's evaluation model (5.1): symmetric sides, stiffening dampers, sprocket at any place."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _COUNTS = range(58, 71)
 
 
 class SprocketPlace(NamedTuple):
-    """Offset of the sprockets from where they are by default.
+    """Offset of both sprockets from their default place.
 
     Attributes:
-        x: Forward [m].
-        z: Up [m].
+        x: Forward offset [m].
+        z: Upward offset [m].
     """
 
     x: float
@@ -58,14 +58,14 @@ class SprocketPlace(NamedTuple):
 
 
 class ModelChange(NamedTuple):
-    """Change of the paper's model, whose torques are as table 3.10 prints them.
+    """Change of the paper's model (which has the torques printed in table 3.10).
 
     Attributes:
-        hull: False for a hull that touches nothing.
-        pads: Factor on the stiffness of shoes on the ground [-].
-        bushings: Factor on the stiffness of bushings [-].
-        power: True for the torques of urdf/m113, with the engine's power.
-        sub_steps: Number of parts into which sub-steps of chains are divided.
+        hull: False for a hull without contact.
+        pads: Factor on the shoes' contact stiffness on the ground [-].
+        bushings: Factor on the bushings' stiffness [-].
+        power: True for the torques of urdf/m113, which agree with the engine's power.
+        sub_steps: Number of parts into which each sub-step of chains is divided.
     """
 
     hull: bool = True
@@ -76,7 +76,7 @@ class ModelChange(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Words for the end of a name; none without a change."""
+        """Suffix for names; empty without a change."""
         factors = ("pads", self.pads), ("bushings", self.bushings)
         found = ["hull free"] * (not self.hull)
         found += [f"{what} {factor:g} times as stiff" for what, factor in factors if factor != 1.0]
@@ -90,11 +90,11 @@ AS_PAPER = ModelChange()
 
 
 class FittedChain(NamedTuple):
-    """Chain of the number of shoes that closes with the least slide of the idler.
+    """Chain with the number of shoes that needs the least idler slide to close.
 
     Attributes:
         shoes: Number of shoes.
-        slide: Way of the idler away from the sprocket [m].
+        slide: Slide of the idler away from the sprocket [m].
     """
 
     shoes: int
@@ -102,7 +102,7 @@ class FittedChain(NamedTuple):
 
 
 def grid_places(per_axis: int) -> tuple[SprocketPlace, ...]:
-    """Return the places of a grid from -0.2 to 0.2 m that the front road wheel leaves."""
+    """Return a grid of sprocket places from -0.2 to 0.2 m, except those that hit the front road wheel."""
     offsets = np.round(np.linspace(-0.2, 0.2, per_axis), 9).tolist()
     places = [SprocketPlace(x, z) for x in offsets for z in offsets]
     track = load_vehicle(BASE).tracks[SIDE]
@@ -116,7 +116,7 @@ def grid_places(per_axis: int) -> tuple[SprocketPlace, ...]:
 
 
 def fit_shoes(vehicle: VehicleDescription) -> FittedChain:
-    """Find the number of shoes with which a track's chain closes, its idler nearest to where the file has it.
+    """Find the number of shoes with which a track's chain closes nearest to the file's idler place.
 
     Raises:
         InvalidValueError: None closes.
@@ -136,7 +136,7 @@ def fit_shoes(vehicle: VehicleDescription) -> FittedChain:
 
 @contextmanager
 def base_model(change: ModelChange) -> Iterator[VehicleDescription]:
-    """Make the base model; its files are there for the block."""
+    """Build the base model; its files exist within the block."""
     data, urdf = _source()
     for track in data["tracks"].values():
         _change_track(track, change)
@@ -150,13 +150,13 @@ def base_model(change: ModelChange) -> Iterator[VehicleDescription]:
 def evaluation_model(
     place: SprocketPlace, change: ModelChange
 ) -> Iterator[tuple[VehicleDescription, FittedChain]]:
-    """Make the evaluation model with its sprockets at a place; its files are there for the block.
+    """Build the evaluation model with its sprockets at a place; its files exist within the block.
 
     Its hull touches nothing: beside sprockets that are moved back or down it would touch first.
 
     Args:
-        place: Place of the sprockets.
-        change: Change of the model.
+        place: Place of both sprockets.
+        change: Change of the paper's model.
 
     Raises:
         InvalidValueError: No number of shoes closes.
@@ -181,7 +181,7 @@ def evaluation_model(
 
 
 def _source() -> tuple[dict[str, Any], ElementTree.ElementTree[ElementTree.Element]]:
-    """The base model's vehicle file, parts that share an anchor apart, and its URDF."""
+    """Data of the base model's vehicle file (copied, without shared anchors), and its URDF."""
     file = find_vehicle(BASE)
     data: dict[str, Any] = json.loads(json.dumps(yaml.safe_load(file.read_text())))
     return data, ElementTree.parse(file.parent / data["body"]["urdf"])
@@ -190,7 +190,7 @@ def _source() -> tuple[dict[str, Any], ElementTree.ElementTree[ElementTree.Eleme
 def _written(
     data: dict[str, Any], urdf: ElementTree.ElementTree[ElementTree.Element], folder: Path
 ) -> VehicleDescription:
-    """The vehicle, read from files in a folder."""
+    """Vehicle written to files in a folder, and read from them."""
     urdf.write(folder / data["body"]["urdf"])
     file = folder / f"{BASE}.yaml"
     file.write_text(yaml.safe_dump(data))
@@ -198,14 +198,14 @@ def _written(
 
 
 def _mirrored(track: dict[str, Any]) -> dict[str, Any]:
-    """A left track like a right one."""
+    """Left track with the data of a right one."""
     left: dict[str, Any] = json.loads(json.dumps(track).replace("_right_", "_left_"))
     left["mount"]["xyz"][1] *= -1
     return left
 
 
 def _change_track(track: dict[str, Any], change: ModelChange) -> None:
-    """Let a track have the model's torques and stiffness."""
+    """Apply the model's torques and stiffness to a track."""
     track["chain"]["shoe_contact"]["stiffness"] *= change.pads
     track["chain"]["bushing"]["stiffness"] *= change.bushings
     if not change.power:
@@ -214,21 +214,21 @@ def _change_track(track: dict[str, Any], change: ModelChange) -> None:
 
 
 def _stiffen(table: list[list[float]]) -> None:
-    """Add a row beyond each end of a damper's table, as far again, up to which the damping is stiff."""
+    """Extend a damper table at both ends by as much again, so that damping stays stiff there."""
     for end, (speed, torque) in ((0, table[0]), (len(table) + 1, table[-1])):
         more = math.copysign(STIFF_DAMPING * STIFF_SPEED * LEVER, torque)
         table.insert(end, [2 * speed, torque + more])
 
 
 def _free_hull(urdf: ElementTree.ElementTree[ElementTree.Element]) -> None:
-    """Take away what the hull touches with."""
+    """Remove the hull's collision shapes."""
     for link in urdf.iter("link"):
         for collision in link.findall("collision"):
             link.remove(collision)
 
 
 def _mirror_and_move(urdf: ElementTree.ElementTree[ElementTree.Element], place: SprocketPlace) -> None:
-    """Place left arms, sprocket and idler where the right ones are, and both sprockets at their place."""
+    """Mirror arms, sprocket and idler from right to left, and move both sprockets to a place."""
     origins = {joint.get("name", ""): joint.find("origin") for joint in urdf.iter("joint")}
     for name, origin in origins.items():
         other = origins.get(name.replace("left", SIDE))

@@ -1,4 +1,4 @@
-"""The operator's page: one component in JavaScript, and the shell in Python that puts it on a page.
+"""Operator's page: one JavaScript component, and Python code that puts it on a page.
 
 The modules in `js` are served as the ES module `segtrack-station`; three.js is the one that NiceGUI brings.
 Nothing is loaded from elsewhere.
@@ -22,21 +22,21 @@ _WORDS = json.loads((_FOLDER / "words.json").read_text(encoding="utf-8"))
 
 
 def spoken(tag: str) -> Language:
-    """Return a language with the words of the page."""
+    """Return the page's language, with its words, for a language tag."""
     return Language(tag, _WORDS)
 
 
 class StationView(Element, component="js/station.js", esm={"segtrack-station": "js"}):
-    """The component; it speaks with `/station/socket` by itself."""
+    """Page component in JavaScript; it connects to `/station/socket` by itself."""
 
     def __init__(self) -> None:
-        """Tell it what keys and buttons do, and its words in each language."""
+        """Pass the bindings of keys and buttons, and the words of each language, to the component."""
         super().__init__()
         self._props["bindings"] = [row._asdict() for row in bindings()]
         self._props["words"] = _WORDS
 
 
 def build_page() -> None:
-    """Fill the page that is being built; for `ui.page`, with `dark=None` and without Tailwind."""
+    """Add the station to the NiceGUI page being built; for `ui.page` with `dark=None`, without Tailwind."""
     ui.add_css(_STYLE)
     StationView()

@@ -1,4 +1,4 @@
-"""The protocol of `/station/socket`: JSON messages, and a binary one for each state.
+"""Protocol of `/station/socket`: JSON messages, and binary ones for states.
 
 The page and a scripted driver speak it alike.
 """

@@ -1,4 +1,4 @@
-"""Messages of clients: JSON text, checked as a whole.
+"""Messages of clients: JSON text, validated as a whole.
 
 Unknown keys, wrong types, numbers out of range and NaN are refused, so that what passes needs no other check
 but whether the names in it are offered, and the client's role allows it.
@@ -30,7 +30,7 @@ class _Message(BaseModel):
 
 
 class Hello(_Message):
-    """A client's first message: who it is, and what it would like to be."""
+    """First message of a client: its name, and the role that it wants."""
 
     type: Literal["hello"] = "hello"
     name: _Name
@@ -38,19 +38,19 @@ class Hello(_Message):
 
 
 class ControlsMessage(_Message):
-    """Inputs that a person holds, sent 50 times a second while driving.
+    """Inputs held by a person, sent 50 times a second while driving.
 
     Attributes:
-        seq: Number of the message; a smaller or equal one than the last is dropped.
-        time: The client's clock [ms].
-        axes: Sticks, left x, y, right x, y; down and right positive, as the Gamepad API has them.
-        buttons: Buttons of the W3C standard gamepad, in its order.
-        keys: `KeyboardEvent.code` of each key that is down.
-        touch: Touch sticks, left x, y, right x, y, as `axes`.
+        seq: Sequence number; a message is dropped unless it exceeds the last one's.
+        time: Client's clock [ms].
+        axes: Gamepad sticks: left x, y, right x, y; right and down positive, as in the Gamepad API.
+        buttons: Gamepad buttons in the order of the W3C standard gamepad.
+        keys: Pressed keys, by `KeyboardEvent.code`.
+        touch: Touch sticks, in the order of `axes`.
         dead_man: True while a finger is on the touch screen's sticks.
-        touch_flippers: Names of the flippers that the touch stick moves; all if there are none.
-        visible: True while the page is seen and has the focus; if not, belts stop.
-        delay: Time from controls to the picture of what they did, as the client saw it last [ms].
+        touch_flippers: Names of the flippers that the touch stick moves; empty for all.
+        visible: True while the page is visible and has the focus; otherwise belts stop.
+        delay: Last time that the client measured from its controls to the picture of their effect [ms].
     """
 
     type: Literal["controls"] = "controls"
@@ -67,7 +67,7 @@ class ControlsMessage(_Message):
 
 
 class RoleRequest(_Message):
-    """Take the driver's seat (instructor), give it to a client, or release it."""
+    """Request to take the driver's seat (instructor), give it to a client, or release it."""
 
     type: Literal["request"] = "request"
     action: Literal["take", "give", "release"]
@@ -75,18 +75,18 @@ class RoleRequest(_Message):
 
 
 class Setup(_Message):
-    """Vehicle, course and simulation of a run; names are those of the welcome's options.
+    """Vehicle, course and simulation of a run; names are among the welcome's options.
 
     Attributes:
-        setting: Value of the course's setting, e.g. a height; None takes the course's own.
-        friction: Friction coefficient of the ground [-]; None takes the course's own.
-        soil: Name of a soil; None is rigid ground.
+        setting: Value of the course's setting, such as a height; None for the course's own.
+        friction: Friction coefficient of the ground [-]; None for the course's own.
+        soil: Name of a soil; None for rigid ground.
         payload: Mass on the vehicle [kg].
         time_step: Simulation time step, 0.001 or 0.002 [s].
-        seed: Held for what is random in the station; nothing in the simulation is.
-        cameras: `real` shows the vehicle's own cameras alone, but to instructors who look on; None: any view.
-        light: `dark` leaves the vehicle's own lamps alone; None is daylight.
-        visibility: Distance at which smoke leaves 5 % of the contrast [m]; None is without smoke.
+        seed: Seed, stored with the run; nothing in the simulation is random.
+        cameras: `real`: the vehicle's own cameras only (not for instructors who look on); None: any view.
+        light: `dark` for the vehicle's own lamps only; None for daylight.
+        visibility: Distance at which smoke leaves 5 % of the contrast [m]; None without smoke.
     """
 
     vehicle: _Name
@@ -105,28 +105,28 @@ class Setup(_Message):
 
 
 class Configure(_Message):
-    """Build another simulation (driver or instructor)."""
+    """Order to build another simulation (driver or instructor)."""
 
     type: Literal["configure"] = "configure"
     setup: Setup
 
 
 class RunRequest(_Message):
-    """Start, pause, reset to the start, or stop (driver or instructor)."""
+    """Order to start, pause, reset or stop the run (driver or instructor)."""
 
     type: Literal["run"] = "run"
     action: Literal["start", "pause", "reset", "stop"]
 
 
 class EmergencyStop(_Message):
-    """Belts stop and flippers hold until it is released (anyone sets it but onlookers)."""
+    """Emergency stop: belts stop and flippers hold until it is released (anyone but onlookers may set it)."""
 
     type: Literal["e_stop"] = "e_stop"
     on: bool
 
 
 class TrialRequest(_Message):
-    """Begin or abandon a scored trial, give a repetition up for help, or raise the course's setting.
+    """Order to begin or abandon a scored trial, give up a repetition for help, or raise the course's setting.
 
     The operator is whoever drives when it begins. With `expert`, an instructor makes the operator of the
     last trial the expert for the present course, setting and vehicle.
@@ -138,7 +138,7 @@ class TrialRequest(_Message):
 
 
 class ExerciseRequest(_Message):
-    """Build what an exercise is driven with, to practise it, or to begin its trial (driver or instructor)."""
+    """Order to build an exercise's simulation to practise, or to begin its trial (driver or instructor)."""
 
     type: Literal["exercise"] = "exercise"
     action: Literal["practise", "begin"]
@@ -146,13 +146,13 @@ class ExerciseRequest(_Message):
 
 
 class LinkQuality(_Message):
-    """One direction of a degraded link.
+    """Delay and loss of one direction of a degraded link.
 
     Attributes:
-        delay: Smallest [s].
-        jitter: Largest delay more than that, drawn evenly [s].
-        loss: Probability that a message, or a packet of video, is lost.
-        rate: Most messages in a second [1/s].
+        delay: Smallest delay [s].
+        jitter: Largest addition to the delay, uniformly distributed [s].
+        loss: Probability that a message, or a video packet, is lost.
+        rate: Largest number of messages per second [1/s].
     """
 
     delay: Annotated[float, Field(ge=0.0, le=10.0)] = 0.0
@@ -162,7 +162,7 @@ class LinkQuality(_Message):
 
 
 class LinkRequest(_Message):
-    """Degrade a client's link (instructor alone): its picture, its instruments and its commands."""
+    """Order to degrade a client's link (instructor): its picture, telemetry and commands."""
 
     type: Literal["link"] = "link"
     client: _Count
@@ -173,7 +173,7 @@ class LinkRequest(_Message):
 
     @property
     def in_words(self) -> str:
-        """Differences of each way from a perfect one, in words; equal for equal qualities alone."""
+        """Deviations of each direction from a perfect link, in words; equal only for equal qualities."""
         ways = {"picture": self.video, "readings": self.telemetry, "commands": self.command}
         units = {"delay": " s", "jitter": " s", "loss": "", "rate": " a second"}
         told = {way: quality.model_dump(exclude_defaults=True) for way, quality in ways.items()}
@@ -184,7 +184,7 @@ class LinkRequest(_Message):
 
 
 class ReplayRequest(_Message):
-    """Look at a recording; its name is one of the status's list. A time plays it from there on."""
+    """Order to open, play, pause, seek or close a recording; with a time, playing starts there."""
 
     type: Literal["replay"] = "replay"
     action: Literal["open", "play", "pause", "seek", "close"]
@@ -194,34 +194,34 @@ class ReplayRequest(_Message):
 
 
 class DeleteRequest(_Message):
-    """Delete a recording (instructor alone)."""
+    """Order to delete a recording (instructor)."""
 
     type: Literal["delete"] = "delete"
     recording: _Name
 
 
 class GhostRequest(_Message):
-    """Show a recording's vehicle beside the driven one; None ends it."""
+    """Order to show a recording's vehicle beside the driven one; None removes it."""
 
     type: Literal["ghost"] = "ghost"
     recording: _Name | None = None
 
 
 class ReportRequest(_Message):
-    """Ask for the link of the operator's report."""
+    """Request for the link of the operator's report."""
 
     type: Literal["report"] = "report"
 
 
 class ViewRequest(_Message):
-    """Choose what this client's states hold."""
+    """Choice of the data in this client's states."""
 
     type: Literal["view"] = "view"
     contacts: bool
 
 
 class Ping(_Message):
-    """Ask for an answer with the server's clock."""
+    """Request for an answer with the server's clock."""
 
     type: Literal["ping"] = "ping"
     time: Annotated[float, Field(ge=0.0)]
@@ -250,7 +250,7 @@ _CLIENT_MESSAGE: TypeAdapter[ClientMessage] = TypeAdapter(
 
 
 def read_message(text: str | bytes) -> ClientMessage:
-    """Return a client's message.
+    """Parse and validate a client's message.
 
     Raises:
         MessageError: It is too long, no JSON, or none of the messages there are.

@@ -1,4 +1,4 @@
-"""Messages of the station: JSON text, and a binary one for each state."""
+"""Messages of the station: JSON text, and binary ones for states."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from segtrack.station.protocol.client import Role
 
 
 class CourseOption(BaseModel):
-    """A course on offer."""
+    """Course that can be chosen."""
 
     name: str
     title: str
@@ -37,7 +37,7 @@ class Options(BaseModel):
 
 
 class Welcome(BaseModel):
-    """The answer to a hello."""
+    """Answer to a client's hello."""
 
     type: Literal["welcome"] = "welcome"
     client: int
@@ -46,15 +46,15 @@ class Welcome(BaseModel):
 
 
 class SceneMessage(BaseModel):
-    """Vehicle, ground and course to be shown; sent when they change.
+    """Vehicle, ground and course to show; sent when they change.
 
     Attributes:
-        number: Number of the scene, which its states have, too.
-        look: `VehicleLook.as_json()`.
+        number: Number of the scene; its states carry the number too.
+        look: Look of the vehicle, from `VehicleLook.as_json()`.
         ground: Mesh of the ground.
         course: Title, gates, walls and bounds.
-        ghost: The ghost's look; None without one.
-        readings: Names of a state's readings.
+        ghost: Look of the ghost; None without one.
+        readings: Names of the values in a state's `readings`.
     """
 
     type: Literal["scene"] = "scene"
@@ -67,14 +67,14 @@ class SceneMessage(BaseModel):
 
 
 class ErrorAnswer(BaseModel):
-    """A message of the client was refused."""
+    """Refusal of a client's message, with the reason."""
 
     type: Literal["error"] = "error"
     what: str
 
 
 class Pong(BaseModel):
-    """The answer to a ping: the client's time [ms], and the station's [s]."""
+    """Answer to a ping: the client's time [ms], and the station's [s]."""
 
     type: Literal["pong"] = "pong"
     time: float
@@ -89,7 +89,7 @@ class ReportLink(BaseModel):
 
 
 class Flag(IntFlag):
-    """Bits of a state.
+    """Flags of a state, as bits.
 
     Slow: the repetition would be void now, or the last seconds, where no trial is on. No picture: a degraded
     link has brought none of this scene yet.
@@ -108,27 +108,27 @@ class Flag(IntFlag):
 
 @dataclass(frozen=True)
 class StateMessage:
-    """State of the vehicle as it is sent: a header, then float32 arrays, all little-endian.
+    """State of the vehicle in a binary message: a header, then float32 arrays, all little-endian.
 
     Attributes:
         scene: Number of the scene that its poses belong to.
         frame: Number of the state.
-        flags: See `Flag`.
-        time: Simulated [s].
-        server_time: The station's monotonic clock at the state [s].
-        trial_clock: Clock of the trial [s].
-        client_time: The driver's clock as sent with the controls applied last before the picture [ms].
-        real_time_factor: Simulated over elapsed time, of the last seconds.
-        late_share: Fraction of ticks that ended more than a tick late.
+        flags: Flags, see `Flag`.
+        time: Simulated time [s].
+        server_time: Station's monotonic clock at the state [s].
+        trial_clock: Elapsed time of the trial [s].
+        client_time: Driver's clock when it sent the last controls applied before this state [ms].
+        real_time_factor: Simulated over elapsed time, over the last seconds [-].
+        late_share: Fraction of ticks that ended more than a tick late [-].
         energy: Work of the belt drives [J].
-        command_age: Time since the last controls came [s].
-        pose: `VehiclePose.flat()` (p,).
-        ghost: The ghost's (g,), empty without one.
-        readings: Named by the scene's `readings` (r,).
-        contacts: Points [m] and forces [N] in the world (c, 6).
-        picture: Pose that the picture shows, where a degraded link delays it (q,); else empty.
-        picture_frame: Number of the state that this is of; else 0.
-        damage: Bit mask of the picture's slices that the link damaged, in rows from the top left.
+        command_age: Time since the last controls arrived [s].
+        pose: Pose of the vehicle, from `VehiclePose.flat()` (p,).
+        ghost: Pose of the ghost (g,); empty without one.
+        readings: Values named by the scene's `readings` (r,).
+        contacts: Contact points [m] and forces on the vehicle [N] in the world (c, 6).
+        picture: Pose shown in the picture, if a degraded link delays it (q,); else empty.
+        picture_frame: Number of the state shown in the picture; else 0.
+        damage: Bit mask of the picture's damaged slices, in rows from the top left.
     """
 
     HEADER: ClassVar[struct.Struct] = struct.Struct("<4sIIIddddffffIIIIIII")
@@ -154,7 +154,7 @@ class StateMessage:
     damage: int = 0
 
     def pack(self) -> bytes:
-        """Return the message's bytes."""
+        """Serialise the state to bytes."""
         arrays = (self.picture, self.pose, self.ghost, self.readings, self.contacts)
         numbers = (self.time, self.server_time, self.trial_clock, self.client_time)
         shares = (self.real_time_factor, self.late_share, self.energy, self.command_age)
@@ -166,7 +166,7 @@ class StateMessage:
 
     @classmethod
     def unpack(cls, data: bytes) -> StateMessage:
-        """Return the state that a message holds.
+        """Parse a state from bytes.
 
         Raises:
             MessageError: It is none.
@@ -189,7 +189,7 @@ class StateMessage:
 
     @classmethod
     def without_contacts(cls, data: bytes) -> bytes:
-        """Return a packed state without its contact loads, which are its end."""
+        """Remove the contact loads, which are the end, from a packed state."""
         head = list(cls.HEADER.unpack_from(data))
         if head[-1] == 0 and not head[3] & Flag.CONTACTS:
             return data

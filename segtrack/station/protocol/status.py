@@ -1,4 +1,4 @@
-"""Status of the station: who is here, what runs, and how far trials and exercises have come."""
+"""Status of the station: clients, run, trials and exercises."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RunState: TypeAlias = Literal["compiling", "ready", "running", "paused", "stoppe
 
 
 class ClientInfo(BaseModel):
-    """A client as others see it."""
+    """Client as listed for others: id, name and role."""
 
     id: int
     name: str
@@ -20,20 +20,20 @@ class ClientInfo(BaseModel):
 
 
 class ExerciseStatus(BaseModel):
-    """Progress of a client's person in an exercise.
+    """Progress of a person in an exercise.
 
     Attributes:
         name: Name of the exercise.
         title: Title for people.
-        lesson: True if the controls are explained before its trial.
+        lesson: True if the controls are explained before the trial.
         course: Name of the course.
-        complete: Repetitions that are to be completed.
-        failures: Repetitions that may fail before.
-        rate: Least rate; None for any.
+        complete: Number of repetitions to complete.
+        failures: Number of failed repetitions that are allowed before.
+        rate: Smallest rate that passes; None for any.
         unit: Unit of the rate.
-        tries: Trials so far.
-        passed: True if one of them passed it.
-        open: True if all exercises before are passed.
+        tries: Number of trials so far.
+        passed: True if one of the trials passed.
+        open: True if all earlier exercises are passed.
     """
 
     name: str
@@ -53,23 +53,23 @@ class TrialStatus(BaseModel):
     """Progress of a trial.
 
     Attributes:
-        exercise: Name of its exercise; None if it is of none.
-        repetitions: Most repetitions.
-        done: Completed.
-        failures: Repetitions that failed.
-        void: Repetitions that do not count, since the simulation was too slow.
-        rate: Repetitions a minute, or metres a minute on a terrain.
+        exercise: Name of the trial's exercise; None if it belongs to none.
+        repetitions: Largest number of repetitions.
+        done: Number of completed repetitions.
+        failures: Number of failed repetitions.
+        void: Number of repetitions that do not count, because the simulation was too slow.
+        rate: Repetitions per minute, or metres per minute on a terrain.
         unit: Unit of the rate.
         passed: Outcome once it is over.
         paused: Fault that paused it.
-        confidence: Confidence in the reliability that is wanted.
-        expert_fraction: Rate over the expert's; None without one.
+        confidence: Confidence in the required reliability [-].
+        expert_fraction: Ratio of the rate to the expert's [-]; None without an expert.
         next_gate: Index of the gate to pass next.
-        events: The last 20, oldest first: clock [s], kind, text.
-        recording: Name of its recording.
+        events: Last 20 events, oldest first: clock [s], kind, text.
+        recording: Name of the trial's recording.
         moment: Time of the last fault in the recording [s]; None before one.
-        splits: Times of the gates since the repetition began, of the last one that passed a gate [s].
-        ghost_splits: Times of the gates in the fastest repetition of the ghost [s].
+        splits: Gate times of the last repetition that passed a gate, since its beginning [s].
+        ghost_splits: Gate times of the ghost's fastest repetition [s].
     """
 
     operator: str
@@ -94,21 +94,21 @@ class TrialStatus(BaseModel):
 
 
 class StatusMessage(BaseModel):
-    """State of the station; sent when it changes, at most five times a second.
+    """State of the station for one client; sent when it changes, at most five times a second.
 
     Attributes:
-        role: Role of the client that gets it: `driver` for an instructor, too, who drives.
-        clients: All; an instructor's role is `instructor`, also while driving.
+        role: Role of the receiving client: `driver` also for an instructor who drives.
+        clients: All clients; an instructor's role is `instructor`, also while driving.
         driver: Id of the driving client.
-        queue: Ids of the clients that wait for the seat, the next one first.
+        queue: Ids of the clients that wait for the seat, next one first.
         syllabus: Title of the exercises.
-        exercises: Progress of this client's person in them.
-        reason: Reason for which the run failed, or "".
-        prioritized: False if the operating system does not put the simulation before other programs.
+        exercises: Progress of this client's person in the exercises.
+        reason: Reason why the run failed, or "".
+        prioritized: False if the operating system refuses the simulation a higher priority.
         recordings: Names of recordings that can be opened, newest first.
-        replay: Recording that is looked at: name, time, duration [s], playing, speed, faults; else None.
-        ghost: Name of the recording that is shown beside.
-        opening: Share of a recording that was read, while one is being opened; else None.
+        replay: Replayed recording: name, time, duration [s], playing, speed, faults; None without one.
+        ghost: Name of the recording shown as a ghost.
+        opening: Fraction read of a recording that is being opened; else None.
         link: Degradation of this client's link.
         links: Degradation of each client's link, for instructors.
     """

@@ -1,8 +1,8 @@
-"""The simulation in a process of its own, paced to the clock.
+"""Simulation in a process of its own, paced to the clock.
 
-`exchange` is what the two processes share and say to each other, `drive` what a tick does, `judge` its
-trial, `loads` what is read in spare time, `loop` when ticks
-are, and `process` the web process's hold on all of it.
+`exchange` has the data and messages that the two processes share, `drive` a tick, `judge` its trial, `loads`
+the contact loads that are read in spare time, `loop` the schedule of ticks, and `process` the web process's
+handle of it all.
 """
 
 import lazy_loader

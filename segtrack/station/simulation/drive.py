@@ -1,4 +1,4 @@
-"""Vehicle of a station in the simulation: ticks, trial, recording and states."""
+"""Simulated vehicle of a station: ticks, trial, recording and states."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _NONE = np.empty(0)
 
 
 class StationDrive:
-    """A vehicle on a course, under the command of whoever drives.
+    """Vehicle on a course, commanded by the driver.
 
     Attributes:
-        session: The simulation.
-        scene: Number of its scene.
-        loads: Contact loads, for those who look at them.
+        session: Simulation of vehicle and course.
+        scene: Number of the scene.
+        loads: Reader of contact loads, for clients that show them.
     """
 
     def __init__(self, setup: DriveSetup, scene: int, folder: StationFolder) -> None:
-        """Build it, and compile its kernels.
+        """Build the simulation, and compile its kernels.
 
         Args:
             setup: Vehicle, course and simulation.
-            scene: Number of its scene.
+            scene: Number of the scene.
             folder: Folder for recordings and records.
 
         Raises:
@@ -69,7 +69,7 @@ class StationDrive:
         self.session.close()
 
     def end(self) -> None:
-        """Abandon the trial that is under way, and end the recording."""
+        """Abandon any trial, and end the recording."""
         try:
             if self._judge is not None and not self._judge.over:
                 self._note(self._judge.trial.abandon())
@@ -80,14 +80,14 @@ class StationDrive:
         """Apply the latest command and simulate a tick.
 
         Args:
-            latest: Command that came last; None before the first.
+            latest: Last received command; None before the first.
             now: Monotonic clock [s].
-            late: True if the tick before ended late.
+            late: True if the previous tick ended late.
 
         Raises:
             DivergedError: The vehicle is no longer finite, or absurdly fast.
         """
-        command = self.check(latest, now)
+        command = self.permitted_command(latest, now)
         if command != self.session.command:
             self.session.apply(command)
         if latest is not None and (self._latest is None or latest.came != self._latest.came):
@@ -99,33 +99,33 @@ class StationDrive:
         if self._judge is not None:
             self._note(self._judge.look(now, late, not self._flags & Flag.WATCHDOG))
 
-    def check(self, latest: StampedCommand | None, now: float) -> Command:
-        """Return the command that may be applied, at rest where something holds the vehicle.
+    def permitted_command(self, latest: StampedCommand | None, now: float) -> Command:
+        """Return the command to apply, which is a stop while something holds the vehicle.
 
-        The next state says what holds it.
+        The next state's flags say what holds it.
         """
         self._flags = stop_flags(latest, self.scene, now)
         return Command() if self._flags or latest is None else latest.command
 
     def pause(self) -> None:
-        """Note the pause in the trial that is under way."""
+        """Record the pause in the trial, if there is one."""
         self._latest = None  # What comes then obeys no control of before.
         if self._judge is not None:
             self._note(self._judge.trial.note_pause())
 
     def restart(self) -> None:
-        """Put the vehicle back to the start; in a trial another repetition begins."""
+        """Put the vehicle back to the start; in a trial the next repetition begins."""
         self._put_back()
         if self._judge is not None:
             self._note(self._judge.restart())
 
     def _put_back(self) -> None:
-        """Put the vehicle back to the start, where it obeys no control of before."""
+        """Put the vehicle back to the start, where earlier controls no longer count."""
         self.session.restart()
         self._latest = None
 
     def begin_recording(self) -> None:
-        """Record from the start on, where the vehicle is, unless it is recorded already.
+        """Begin to record at the present time, unless a recording runs.
 
         Raises:
             FileAccessError: Nothing can be written.
@@ -145,7 +145,7 @@ class StationDrive:
             self.session.end_recording()
 
     def set_trial(self, order: SetTrial) -> None:
-        """Begin or abandon a trial, or note help.
+        """Begin or abandon a trial, or record help in it.
 
         Raises:
             SegtrackError: There is no such trial, or it is in no state for that.
@@ -170,11 +170,11 @@ class StationDrive:
         return reports
 
     def state(self, now: float, pace: Pace, late_share: float) -> StateMessage:
-        """Return the state as it is sent.
+        """Return the state to send.
 
         Args:
             now: Monotonic clock [s].
-            pace: Pace of the last seconds.
+            pace: Pace over the last seconds.
             late_share: Fraction of ticks that ended late.
         """
         self._frame += 1
@@ -217,7 +217,7 @@ class StationDrive:
         }
 
     def _note(self, events: list[TrialEvent]) -> None:
-        """Report what happened in the trial."""
+        """Report the events of the trial."""
         judge = self._judge
         if judge is None or not events:
             return

@@ -1,4 +1,4 @@
-"""Latest command and state in shared memory, and orders and reports in a pipe."""
+"""Latest command and state in shared memory, and orders and reports through a pipe."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _ATTEMPTS = 100
 
 
 class LatestValue:
-    """A block of shared memory with the latest bytes that one process wrote."""
+    """Shared memory with the latest bytes written by one process."""
 
     def __init__(self, context: SpawnContext, capacity: int) -> None:
-        """Allocate a block for at most `capacity` bytes; handed to the other process when that is started."""
+        """Allocate shared memory for `capacity` bytes; the other process gets it when it starts."""
         self.capacity = capacity
         self._memory: Any = context.RawArray("B", _HEADER.size + capacity)
         self._sequence = 0
 
     def write(self, data: bytes) -> None:
-        """Replace the value; one process alone may call it.
+        """Replace the value; only one process may call it.
 
         Raises:
             ValueError: It does not fit.
@@ -44,7 +44,7 @@ class LatestValue:
         struct.pack_into("<Q", memory, 0, self._sequence)
 
     def read(self) -> tuple[int, bytes] | None:
-        """Sequence number and value; None before the first, and where the writer is in the way."""
+        """Read sequence number and value; None before the first, or while the writer is busy."""
         memory = memoryview(self._memory).cast("B")
         for _ in range(_ATTEMPTS):
             before, length, checksum = _HEADER.unpack_from(memory)
@@ -65,16 +65,16 @@ COMMAND_CAPACITY, STATE_CAPACITY = 1024, 1 << 20
 
 @dataclass(frozen=True)
 class StampedCommand:
-    """Command of whoever drives, with what decides whether it may be applied.
+    """Command of the driver, with the conditions under which it may be applied.
 
     Attributes:
-        scene: Number of the scene that it is meant for.
-        came: Monotonic clock when the controls came [s]; -inf where nobody drives.
-        client_time: Client's clock when it sent them [ms].
-        e_stop: Emergency stop is latched.
-        command: Speeds of belts and flippers; all flippers are named, in the vehicle's order.
-        delay: Time from earlier controls to the picture of what they did, as the client saw it [s]; NaN
-            where it is not known.
+        scene: Number of the scene for which it was given.
+        came: Monotonic clock when the controls arrived [s]; -inf if nobody drives.
+        client_time: Client's clock when it sent the controls [ms].
+        e_stop: True while the emergency stop is latched.
+        command: Speeds of belts and flippers; names all flippers, in the vehicle's order.
+        delay: Time that the client measured from earlier controls to the picture of their effect [s]; NaN
+            if unknown.
     """
 
     _HEAD: ClassVar[struct.Struct] = struct.Struct("<Qdd??ddId")
@@ -87,7 +87,7 @@ class StampedCommand:
     delay: float = math.nan
 
     def pack(self) -> bytes:
-        """Return the bytes for shared memory; flippers are known there by their order."""
+        """Serialise to bytes for shared memory; flippers go by their order."""
         command, speeds = self.command, self.command.flipper_speeds.values()
         stamp = self.scene, self.came, self.client_time, self.e_stop
         speed = command.flatten, command.left, command.right
@@ -96,7 +96,7 @@ class StampedCommand:
 
     @classmethod
     def unpack(cls, data: bytes, flippers: tuple[str, ...]) -> StampedCommand:
-        """Return the command of these bytes, for a vehicle with these flippers in this order."""
+        """Parse the bytes for a vehicle with these flippers, in this order."""
         scene, came, client_time, e_stop, flatten, left, right, count, delay = cls._HEAD.unpack_from(data)
         speeds = struct.unpack_from(f"<{count}d", data, cls._HEAD.size)
         named = dict(zip(flippers, speeds, strict=False))  # Another scene's may have other flippers.
@@ -108,11 +108,11 @@ WATCHDOG = 0.3
 
 
 def stop_flags(latest: StampedCommand | None, scene: int, now: float) -> Flag:
-    """Return what holds the vehicle at `now` [s]: belts stop and flippers hold unless it is nothing.
+    """Return the reasons that hold the vehicle at `now` [s]; without any, the command is applied.
 
     Args:
-        latest: Command that came last; None before the first.
-        scene: Number of the scene that is simulated; a command for another one counts as none.
+        latest: Last received command; None before the first.
+        scene: Number of the simulated scene; a command for another scene counts as none.
         now: Monotonic clock [s].
     """
     flags = Flag(0)
@@ -128,7 +128,7 @@ TrialAction: TypeAlias = Literal["begin", "abandon", "help"]
 
 @dataclass(frozen=True)
 class Build:
-    """Build another drive; its states have this scene number."""
+    """Order to build another drive, with its scene number."""
 
     scene: int
     setup: DriveSetup
@@ -136,21 +136,21 @@ class Build:
 
 @dataclass(frozen=True)
 class SetRun:
-    """Start, pause, reset to the start, or stop."""
+    """Order to start, pause, reset or stop the run."""
 
     action: Literal["start", "pause", "reset", "stop"]
 
 
 @dataclass(frozen=True)
 class SetTrial:
-    """Begin or abandon a trial, or note that somebody helped.
+    """Order to begin or abandon a trial, or to record help in it.
 
     Attributes:
-        action: Action; all else is for beginning.
+        action: Action; the other fields are for beginning.
         operator: Name of the operator.
-        repetitions: Most repetitions.
+        repetitions: Largest number of repetitions.
         conditions: Conditions of the result, by name.
-        allowed_failures: Failures that still pass, by repetitions tried; None for the rules of a trial.
+        allowed_failures: Failures that still pass, by repetitions tried; None for the trial's own rules.
     """
 
     action: TrialAction
@@ -162,14 +162,14 @@ class SetTrial:
 
 @dataclass(frozen=True)
 class ShowContacts:
-    """Put contact loads into states, or leave them out."""
+    """Order to put contact loads into states, or leave them out."""
 
     on: bool
 
 
 @dataclass(frozen=True)
 class Close:
-    """End the process."""
+    """Order to end the process."""
 
 
 Order: TypeAlias = Build | SetRun | SetTrial | ShowContacts | Close
@@ -177,12 +177,12 @@ Order: TypeAlias = Build | SetRun | SetTrial | ShowContacts | Close
 
 @dataclass(frozen=True)
 class Taken:
-    """An order was carried out, or failed and said so."""
+    """Report that an order was carried out, or that its failure was reported."""
 
 
 @dataclass(frozen=True)
 class RunReport:
-    """State of the run, and the reason for it."""
+    """Report of the run's state, with the reason."""
 
     state: RunState
     reason: str = ""
@@ -190,47 +190,47 @@ class RunReport:
 
 @dataclass(frozen=True)
 class ProcessDied:
-    """The simulation's process died, and another one, which has no drive, stands in its place."""
+    """Report that the simulation process died, and was replaced by a new one without a drive."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class NoPriority:
-    """The operating system does not let the process be in time before others."""
+    """Report that the operating system refuses the process a higher priority."""
 
 
 @dataclass(frozen=True)
 class SceneReport:
-    """Scene of the drive: the fields of `protocol.SceneMessage`."""
+    """Report of the drive's scene: the fields of `protocol.SceneMessage`."""
 
     fields: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class TrialReport:
-    """Progress of a trial: the fields of `protocol.TrialStatus`."""
+    """Report of a trial's progress: the fields of `protocol.TrialStatus`."""
 
     fields: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class TrialEnded:
-    """End of a trial, with its result."""
+    """Report of a trial's end, with its result."""
 
     result: Result
 
 
 @dataclass(frozen=True)
 class Refused:
-    """Refusal of an order, with the reason; nothing has changed."""
+    """Report that an order was refused, with the reason; nothing has changed."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class RecordingReport:
-    """A recording was begun, or closed; its file's name."""
+    """Report that a recording was begun or closed, with the file's name."""
 
     name: str
     closed: bool

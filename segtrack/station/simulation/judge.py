@@ -1,4 +1,4 @@
-"""Judge of a trial in the simulation: what the vehicle does, as a score, kept as far as it has come."""
+"""Judge of a trial: scores the vehicle's motion tick by tick, and saves the trial's progress."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Judge:
     """Judge of one trial.
 
     Attributes:
-        trial: Trial that is judged.
+        trial: Trial being judged.
     """
 
     def __init__(self, session: DriveSession, order: SetTrial, records: Records, recording: str) -> None:
-        """Begin a trial of a session's vehicle, which is at the start.
+        """Begin a trial with the vehicle at the start.
 
         Args:
             session: Simulation, at its start.
             order: Order to begin.
-            records: Records in which the trial is kept, as far as it has come.
+            records: Records to save the trial's progress in.
             recording: Name of the recording.
 
         Raises:
@@ -67,7 +67,7 @@ class Judge:
 
     @property
     def flags(self) -> Flag:
-        """Flags of the trial in a state."""
+        """Flags of the trial for a state."""
         match self.trial.state:
             case "running":
                 return Flag.TRIAL
@@ -81,11 +81,11 @@ class Judge:
         return self.trial.state not in ("running", "paused")
 
     def look(self, now: float, late: bool, commanded: bool) -> list[TrialEvent]:
-        """Judge the vehicle's present situation; returns what happened.
+        """Judge the vehicle's present state, and return the trial's new events.
 
         Args:
             now: Monotonic clock [s].
-            late: True if the tick before ended late.
+            late: True if the previous tick ended late.
             commanded: False while no commands come.
         """
         if self.trial.state != "running":
@@ -93,7 +93,7 @@ class Judge:
         return self._noted(self.trial.update(self._observer.look(self._session.time, now, late, commanded)))
 
     def ask_help(self) -> list[TrialEvent]:
-        """Give a repetition up, since somebody helped.
+        """Give up the repetition because somebody helped.
 
         Raises:
             NotReadyError: The trial does not run.
@@ -101,25 +101,25 @@ class Judge:
         return self._noted(self.trial.ask_help())
 
     def _noted(self, events: list[TrialEvent]) -> list[TrialEvent]:
-        """Note when a fault happened."""
+        """Record the time of any fault among events, and return the events."""
         if any(event.kind == "fault" for event in events) or (events and self.trial.state == "paused"):
             self._moment = (self._session.tick - self._first_tick) * TICK
         return events
 
     def note_delay(self, delay: float) -> None:
-        """Take a delay that the driver saw [s], or NaN."""
+        """Record a delay measured by the driver [s], or NaN."""
         if self.trial.state == "running" and math.isfinite(delay):
             self._delays.append(delay)
 
     def keep(self) -> None:
-        """Keep the trial as it is now, in case that no process is left to end it."""
+        """Save the trial as it is now, in case the process dies before its end."""
         try:
             self._records.note_unfinished(self.result())
         except FileAccessError as error:  # What was kept before stays.
             _LOG.error("%s", error)
 
     def restart(self) -> list[TrialEvent]:
-        """Go on from the start; going back there without a fault gives up what has not just begun."""
+        """Continue from the start; without a fault, a repetition under way counts as given up."""
         trial = self.trial
         if trial.state == "running" and trial.repetition_time < JUST_BEGUN:
             return []
@@ -129,12 +129,12 @@ class Judge:
         return events
 
     def result(self) -> Result:
-        """Return the result, as if the trial ended now."""
+        """Return the result as if the trial ended now."""
         delay = float(np.percentile(self._delays, 95)) if self._delays else None
         return self.trial.result(self._begun, self._conditions, self._recording, delay)
 
     def status(self) -> dict[str, Any]:
-        """Return the fields of `protocol.TrialStatus`; experts are not known here."""
+        """Return the fields of `protocol.TrialStatus` that the simulation knows (not the expert's)."""
         trial, summary = self.trial, self.trial.summary()
         fault = trial.attempts[-1].fault if trial.attempts else None
         reliability = trial.settings.reliability

@@ -1,4 +1,4 @@
-"""Contact loads for whoever looks at them: read in time that the simulation has left, or not at all."""
+"""Contact loads for the page: read in the simulation's spare time, or not at all."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _NONE.setflags(write=False)
 
 
 class LoadReader:
-    """Latest contact loads of a drive, which delay a thousandth of its ticks at most.
+    """Reader of a drive's latest contact loads, which delays at most a thousandth of its ticks.
 
     Attributes:
-        wanted: True while somebody looks at them.
+        wanted: True while a client shows them.
     """
 
     def __init__(self, session: DriveSession) -> None:
@@ -35,7 +35,7 @@ class LoadReader:
         read_contact_forces(session)
 
     def update(self, spare: float) -> None:
-        """Read anew where it is wanted and due: seldom, if the last reading took more than `spare` [s]."""
+        """Read the loads if wanted and due; seldom, if the last reading took longer than `spare` [s]."""
         begun = time.monotonic()
         period = LOADS_PERIOD if self._cost <= spare else self._cost / SHARE
         if self.wanted and begun - self._read_at >= period:
@@ -44,5 +44,5 @@ class LoadReader:
             self._cost = self._read_at - begun
 
     def latest(self, now: float) -> NDArray[np.float64] | None:
-        """Return points and forces (c, 6) [m, N]; None where nobody looks, or there was no time for long."""
+        """Return points and forces (c, 6) [m, N]; None if not wanted, or not read for long."""
         return self._rows if self.wanted and now - self._read_at <= STALE else None

@@ -1,4 +1,4 @@
-"""Loop of the simulation's process: ticks, on the wall clock without drift, and orders."""
+"""Loop of the simulation process: ticks on the wall clock without drift, and orders."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ _WINDOW = 2.0
 
 
 class DeadlineClock:
-    """Schedule of ticks on the wall clock.
+    """Schedule of ticks on the wall clock, without drift.
 
     Tick k is due at the start plus k ticks, however late those before it were: small delays are caught up.
-    What is later than `MAX_CATCH_UP` is not: the start moves, and simulated time falls behind for good.
+    A delay above `MAX_CATCH_UP` is not: the start moves, and simulated time falls behind for good.
 
     Attributes:
-        ticks: Ticks ended since the start.
-        late: Ticks that ended more than a tick after they were due.
-        was_late: True if the last one did.
-        dropped: Delay that was not caught up [s].
+        ticks: Number of ticks ended since the start.
+        late: Number of ticks that ended more than a tick after they were due.
+        was_late: True if the last tick did.
+        dropped: Total delay that was not caught up [s].
     """
 
     def __init__(self, tick: float, now: float) -> None:
@@ -60,18 +60,18 @@ class DeadlineClock:
         self.start(now)
 
     def start(self, now: float) -> None:
-        """Restart at time `now` [s]."""
+        """Restart the schedule at time `now` [s]."""
         self.ticks, self.late, self.was_late, self.dropped = 0, 0, False, 0.0
         self._start = now
         self._ends.clear()
         self._ends.append((now, 0))
 
     def left(self, now: float) -> float:
-        """Return the time from `now` until the present tick is due [s]; negative if it is late."""
+        """Return the time from `now` until the present tick is due [s]; negative if late."""
         return self._start + (self.ticks + 1) * self.tick - now
 
     def end(self, now: float) -> float:
-        """Count a tick that ended at `now`; returns how long to wait for its due time [s], >= 0."""
+        """Count a tick that ended at `now`, and return the time to wait until it was due [s], >= 0."""
         self.ticks += 1
         behind = now - (self._start + self.ticks * self.tick)
         self.was_late = behind > self.tick
@@ -91,7 +91,7 @@ class DeadlineClock:
 
     @property
     def pace(self) -> Pace:
-        """Pace of the last seconds."""
+        """Pace over the last seconds."""
         (began, first), (ended, last) = self._ends[0], self._ends[-1]
         return Pace((last - first) * self.tick, ended - began)
 
@@ -104,7 +104,7 @@ _LOG = logging.getLogger(__name__)
 
 
 def simulate(commands: LatestValue, states: LatestValue, orders: Connection, folder: StationFolder) -> None:
-    """Run the simulation's process until it is told to close, or the web process is gone."""
+    """Run the simulation process until a `Close` order, or until the web process is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The web process ends this one.
     if not _raise_priority():
         orders.send(NoPriority())
@@ -118,7 +118,7 @@ def simulate(commands: LatestValue, states: LatestValue, orders: Connection, fol
 
 
 def _raise_priority() -> bool:
-    """Raise the priority of the process, unless somebody chose another; returns True if it is a raised one.
+    """Raise the priority of the process, unless it was set before; returns True if it is raised.
 
     Linux may share the processor between sessions first, and by nice values only within one: the process is a
     session of its own then, which has a nice value, too (sched(7), autogroup).
@@ -141,7 +141,7 @@ _AUTOGROUP = Path("/proc/self/autogroup")
 
 
 class SimulationLoop:
-    """Loop of ticks and orders, in one thread.
+    """Loop of the simulation process: orders and ticks, in one thread.
 
     Attributes:
         state: State of the run.
@@ -150,7 +150,7 @@ class SimulationLoop:
     def __init__(
         self, commands: LatestValue, states: LatestValue, orders: Connection, folder: StationFolder
     ) -> None:
-        """Begin without a drive.
+        """Start without a drive.
 
         Args:
             commands: Shared memory with the latest command.
@@ -166,14 +166,14 @@ class SimulationLoop:
         self._contacts = self._closing = False
 
     def run(self) -> None:
-        """Take orders, and ticks while the run is on."""
+        """Carry out orders, and ticks while the run is on."""
         while not self._closing:
             if self._orders.poll(0.0 if self.state == "running" else _IDLE):
                 self._obey(self._orders.recv())
             elif self.state == "running":
                 self._tick()
             elif self._drive is not None and self.state != "failed":
-                self._drive.check(self._command(self._drive), time.monotonic())
+                self._drive.permitted_command(self._command(self._drive), time.monotonic())
                 self._drive.loads.update(_IDLE)
                 self._publish()
 
@@ -184,6 +184,7 @@ class SimulationLoop:
             self._drive = None
 
     def _tick(self) -> None:
+        """Simulate one tick, or wait for the next one to be due."""
         assert self._drive is not None
         try:
             self._drive.tick(self._command(self._drive), time.monotonic(), self._clock.was_late)
@@ -195,7 +196,7 @@ class SimulationLoop:
         time.sleep(self._clock.end(time.monotonic()))
 
     def _command(self, drive: StationDrive) -> StampedCommand | None:
-        """Return the latest command; the one before, which ages, where the writer is in the way."""
+        """Return the latest command; while the writer is busy, the one before, which ages."""
         if (read := self._commands.read()) is not None:
             self._latest = StampedCommand.unpack(read[1], tuple(drive.session.robot.flippers))
         return self._latest
@@ -207,6 +208,7 @@ class SimulationLoop:
             self._states.write(state.pack())
 
     def _obey(self, order: Order) -> None:
+        """Carry out an order; its failure is reported, and a build's or an unknown one ends the run."""
         try:
             match order:
                 case Build():
@@ -235,6 +237,7 @@ class SimulationLoop:
         self._orders.send(Taken())
 
     def _build(self, order: Build) -> None:
+        """Build another drive in place of the present one, and report its scene."""
         self._report("compiling")
         if self._drive is not None:
             self._drive.close()
@@ -257,6 +260,7 @@ class SimulationLoop:
             self._report("running")
 
     def _set_run(self, order: SetRun) -> None:
+        """Start, pause, reset or stop the run."""
         if self._drive is None:
             raise NotReadyError(f"{order.action} the run", "nothing is simulated")
         if self.state == "failed" and order.action in ("start", "pause"):
@@ -288,7 +292,7 @@ class SimulationLoop:
                 self._orders.send(report)
 
     def _fail(self, error: Exception) -> None:
-        """Report what went wrong: a user's mistake or a divergence by its message, all else with its type."""
+        """Report a failure of the run: errors of segtrack by their message, others with their type."""
         if self._drive is not None:
             with suppress(SegtrackError):  # Of a disk that is full, say.
                 self._drive.end()

@@ -1,4 +1,4 @@
-"""Handle of the simulation's process in the web process."""
+"""Handle of the simulation process in the web process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CLOSE_WITHIN = 3.0
 
 
 class SimulationProcess:
-    """Simulation in a process that is started anew if it dies."""
+    """Simulation process, restarted if it dies."""
 
     def __init__(self, folder: StationFolder) -> None:
         """Start the process; it keeps recordings and trials in `folder`."""
@@ -41,7 +41,7 @@ class SimulationProcess:
         self._start()
 
     def order(self, order: Order) -> None:
-        """Send an order.
+        """Send an order to the simulation.
 
         Raises:
             NotReadyError: Too many are waiting: the simulation is busy.
@@ -57,11 +57,11 @@ class SimulationProcess:
         self._commands.write(latest.pack())
 
     def state(self) -> tuple[int, bytes] | None:
-        """Return number and bytes of the latest state."""
+        """Return sequence number and bytes of the latest state."""
         return self._states.read()
 
     def reports(self) -> Iterator[Report]:
-        """Yield the reports that have come; of a process that died, too, which is started anew."""
+        """Yield the new reports; if the process died, report that and restart it."""
         try:
             while self._pipe.poll():
                 report = self._pipe.recv()
@@ -77,7 +77,7 @@ class SimulationProcess:
             yield ProcessDied(f"the simulation's process ended with code {code}")
 
     def close(self) -> list[Report]:
-        """End the process, its recording closed; one that does not answer is killed.
+        """End the process after closing its recording; kill it if it does not answer.
 
         Returns:
             Its last reports.
@@ -98,6 +98,7 @@ class SimulationProcess:
         return self._process.pid
 
     def _start(self) -> None:
+        """Start a process, with its pipe."""
         self._outstanding = 0
         self._pipe, theirs = self._context.Pipe()
         self._process = self._context.Process(

@@ -1,9 +1,9 @@
-"""The web process: who is connected, what they ask for, and what they see.
+"""Web process: clients, their requests, and the messages to them.
 
-`guard` lets requests in, and `connections` ends those that ask for nothing, or for too much. `hub` decides
-what a message does, `seats` who drives; `client` is one socket's end with its limits, `status` what it is
+`guard` lets requests in, and `connections` ends idle or flooding ones. `hub` decides
+the effect of a message, `seats` who drives; `client` is one socket's end with its limits, `status` what it is
 told. `steering` maps controls, `run` gives the simulation orders, `viewing` replays recordings, `catalogue`
-is what can be chosen and what lies in the station's folder, and `app` puts them behind a page.
+has the choices on offer and the station's folder, and `app` puts them behind a page.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""Application of the station: the page, sockets, reports, and the task that sends states."""
+"""ASGI application of the station: page, sockets, reports, and the task that sends states."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Sockets:
-    """Open sockets."""
+    """Open sockets of the station."""
 
     def __init__(self, hub: Hub) -> None:
         """Serve the clients of a hub."""
@@ -46,7 +46,7 @@ class Sockets:
         self._open = 0
 
     async def serve(self, socket: WebSocket) -> None:
-        """Serve a socket until it closes; the hub learns of it in any case."""
+        """Serve a socket until it closes; the hub is told in any case."""
         await socket.accept()
         if self._open >= MAX_CLIENTS:
             _LOG.warning("a client too many was refused")
@@ -62,7 +62,7 @@ class Sockets:
 
 
 class _Conversation:
-    """Conversation over one socket."""
+    """Conversation with one client over a socket."""
 
     def __init__(self, socket: WebSocket, hub: Hub) -> None:
         self._socket, self._hub = socket, hub
@@ -71,7 +71,7 @@ class _Conversation:
         self._delivery: asyncio.TimerHandle | None = None
 
     async def hold(self) -> None:
-        """Greet, then listen and send until one of both ends."""
+        """Greet the client, then receive and send until either ends."""
         try:
             hello = await asyncio.wait_for(self._greeting(), HELLO_WITHIN)
         except asyncio.TimeoutError:
@@ -100,6 +100,7 @@ class _Conversation:
                 await sender
 
     async def _greeting(self) -> protocol.Hello | None:
+        """Receive and parse the client's hello; None for any other message."""
         text = await self._receive()
         try:
             message = protocol.read_message(text or "")
@@ -109,6 +110,7 @@ class _Conversation:
         return message if isinstance(message, protocol.Hello) else None
 
     async def _listen(self, client: Client) -> None:
+        """Receive messages until the socket closes, and pass those within the budget to the hub."""
         while (text := await self._receive()) is not None:
             self._heard_at = now = time.monotonic()
             if not self._budget.take(now):
@@ -123,7 +125,7 @@ class _Conversation:
                 self._deliver(client)
 
     async def _watch(self) -> None:
-        """Close the socket of a client that has said nothing for long."""
+        """Close the socket of a client that has been silent for too long."""
         self._heard_at = time.monotonic()
         while (left := self._heard_at + HEARD_WITHIN - time.monotonic()) > 0:
             await asyncio.sleep(left)
@@ -131,7 +133,7 @@ class _Conversation:
         await _close(self._socket, _POLICY_VIOLATION, f"nothing was heard for {HEARD_WITHIN:g} s")
 
     def _deliver(self, client: Client) -> None:
-        """Deliver delayed controls now, and again when the next arrive."""
+        """Deliver delayed controls that are due, and schedule the next delivery."""
         if self._delivery is not None:
             self._delivery.cancel()
             self._delivery = None
@@ -142,13 +144,14 @@ class _Conversation:
             self._delivery = loop.call_later(max(due - now, 0.0), self._deliver, client)
 
     async def _receive(self) -> str | None:
-        """Return the next message's text; None when the socket closes, an empty one for what is no text."""
+        """Return the next message's text; None when the socket closes, "" for a binary message."""
         message = await self._socket.receive()
         if message["type"] == "websocket.disconnect":
             return None
         return message.get("text") or ""
 
     async def _send(self, client: Client) -> None:
+        """Send the client's messages until the socket closes."""
         try:
             while True:
                 message = await client.next()
@@ -181,13 +184,13 @@ STATE_RATE = 30.0
 def create_app(
     hub: Hub, *, origins: frozenset[str], token: str | None, keep_days: float | None = None
 ) -> ASGIApp:
-    """Create the station's application, guarded.
+    """Create the station's application behind its guard.
 
     Args:
-        hub: Hub that it serves.
+        hub: Hub of the station.
         origins: Allowed origins, such as `http://127.0.0.1:8080`.
         token: Secret that a client must show; None for no secret.
-        keep_days: Age from which on recordings are deleted [d]; None keeps all.
+        keep_days: Age from which recordings are deleted [d]; None keeps all.
     """
 
     @asynccontextmanager
@@ -219,7 +222,7 @@ def create_app(
 
 
 async def _broadcast(hub: Hub) -> None:
-    """Send the latest state, 30 times a second; a late one is not made up for."""
+    """Send the latest state 30 times a second; missed times are skipped."""
     loop = asyncio.get_running_loop()
     due = loop.time()
     while True:

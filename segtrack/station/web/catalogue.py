@@ -1,4 +1,4 @@
-"""Names on offer, never paths: vehicles, courses, recordings and operators' records."""
+"""Vehicles, courses, recordings and records by name, so that clients never give paths."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ def default_folder() -> Path:
 
 
 class Library:
-    """The station's folder.
+    """Recordings and records in the station's folder.
 
     Attributes:
-        folder: The folder.
+        folder: Folder of the station.
         records: Records of operators.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Make the folder, if there is none.
+        """Create the folder if missing, and read its list of recordings.
 
         Raises:
             FileAccessError: It cannot be made or written to.
@@ -69,7 +69,7 @@ class Library:
         self.refresh()
 
     def _tidy(self) -> None:
-        """Delete empty recordings, as a full disk leaves them, and compress those that a station left."""
+        """Delete empty recordings (from a full disk), and compress any left uncompressed."""
         for path in self._files():
             with suppress(OSError):
                 if path.stat().st_size == 0:
@@ -102,7 +102,7 @@ class Library:
         return self._recordings[name]
 
     def note_recording(self, name: str, closed: bool) -> None:
-        """Note that a recording was begun, or closed.
+        """Update the list for a recording that was begun or closed.
 
         Closed ones are compressed, one at a time, in a process that gives way to others.
         """
@@ -129,7 +129,7 @@ class Library:
         self.refresh()
 
     def delete_old(self, days: float) -> int:
-        """Delete recordings that were written to last more than so many days ago; returns their number.
+        """Delete recordings last written more than `days` ago; return their number.
 
         Once the clock jumped by more than a day, or a recording is stamped more than a day ahead of it,
         nothing is deleted until the next start, as the log says.
@@ -148,7 +148,7 @@ class Library:
         return deleted
 
     def _doubt_clock(self, now: float, stamps: dict[Path, float]) -> bool:
-        """Return whether the clock was seen to be wrong since the start, which is told once."""
+        """Return whether the clock has been wrong since the start; warns once."""
         if self._clock_doubted:
             return True
         jump = now - _time_since_boot() - self._clock_ahead
@@ -165,11 +165,11 @@ class Library:
         return True
 
     def close(self) -> None:
-        """Wait for the recording that is being compressed; the next ones stay as they are."""
+        """Wait for the recording being compressed; others stay uncompressed."""
         self._compacting.shutdown(cancel_futures=True)
 
     def keep(self, result: Result) -> str:
-        """Add a result to its operator's record; returns the outcome as a message."""
+        """Add a result to its operator's record, and return the outcome as a message."""
         try:
             self.records.add(result)
         except SegtrackError as error:
@@ -178,7 +178,7 @@ class Library:
         return f"{result.operator}: {result.outcome}"
 
     def recover(self) -> str:
-        """Keep what no simulation is left to end; returns the trials that were found, in words."""
+        """Save the results of trials left unfinished by a dead process; return them in words."""
         self._written = None
         added, problems = self.records.recover()
         for problem in problems:
@@ -191,13 +191,13 @@ class Library:
         return text.replace(f"{self.folder.path}/", "")
 
     def report_link(self, operator: str | None) -> str:
-        """Return the link of an operator's report, which is lasting, or of a list of all."""
+        """Return the permanent link of an operator's report, or of the list of all operators."""
         known = operator is not None and operator in self.records
         return f"{REPORTS}/{quote(operator or '', safe='')}" if known else REPORTS
 
 
 def _time_since_boot() -> float:
-    """Return a time that nobody sets and that goes on while the machine sleeps, where there is one [s]."""
+    """Return a time that no clock setting changes and that runs on in sleep, where there is one [s]."""
     if hasattr(time, "CLOCK_BOOTTIME"):  # Linux, whose monotonic clock stands meanwhile.
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     return time.monotonic()
@@ -215,10 +215,10 @@ FIRST_COURSE = "okada-step"
 
 
 class Catalogue:
-    """Vehicles and courses on offer: those that come with segtrack, and files given at the start.
+    """Vehicles and courses on offer: bundled ones, and files given at the start.
 
     Attributes:
-        first: First setup.
+        first: Setup of the first run.
         syllabus: Exercises.
         options: Choices that the page offers.
     """
@@ -226,7 +226,7 @@ class Catalogue:
     def __init__(
         self, vehicle: str | None = None, course: str | None = None, syllabus: str = FIRST_SYLLABUS
     ) -> None:
-        """Offer what comes with segtrack, and a vehicle, a course and exercises by name or file.
+        """Offer everything bundled, and a vehicle, a course and exercises by name or file.
 
         Raises:
             SegtrackError: There is no such vehicle, course or syllabus, or its file has mistakes.
@@ -242,7 +242,7 @@ class Catalogue:
         self.options = self._options()
 
     def course(self, name: str, setting: float | None = None) -> Course:
-        """Return a course on offer.
+        """Return a course on offer by name.
 
         Raises:
             UnknownNameError: It is not on offer.
@@ -250,7 +250,7 @@ class Catalogue:
         return load_course(_named("course", name, self._courses), setting)
 
     def vehicle(self, name: str) -> VehicleDescription:
-        """Return a vehicle on offer.
+        """Return a vehicle on offer by name.
 
         Raises:
             UnknownNameError: It is not on offer.
@@ -258,7 +258,7 @@ class Catalogue:
         return load_vehicle(_named("vehicle", name, self._vehicles))
 
     def drive_setup(self, setup: Setup) -> DriveSetup:
-        """Return the simulation's setup, names replaced by the files that they stand for.
+        """Return the simulation's setup for a client's, with names replaced by files.
 
         Raises:
             SegtrackError: A name that is not on offer, or values that do not go together.
@@ -271,7 +271,7 @@ class Catalogue:
         return DriveSetup(**values).resolved()
 
     def exercise_setup(self, exercise: Exercise) -> Setup:
-        """Return the setup of an exercise of the syllabus."""
+        """Return the setup of a syllabus exercise."""
         return self._exercises[exercise.name]
 
     def _exercise_setup(self, exercise: Exercise) -> Setup:
@@ -288,6 +288,7 @@ class Catalogue:
         )
 
     def _options(self) -> Options:
+        """Choices that the page offers."""
         engines = [name for name in get_args(EngineName) if name != "pybullet" or find_spec("pybullet")]
         models = dict.fromkeys(model for engine in engines for model in track_model_names(engine))
         models.pop("wheels:N", None)  # Any number of wheels: nothing to choose from.
@@ -308,7 +309,7 @@ def _named(kind: str, name: str, offered: dict[str, str]) -> str:
 
 
 def _offer(given: str, offered: dict[str, str], load: Callable[[str], Course | VehicleDescription]) -> str:
-    """Return the name that something given is on offer by; a file joins the others."""
+    """Return the name under which a name or file is offered; a file is added."""
     if given in offered:
         return given
     name, path = load(given).name, str(Path(given).resolve())
@@ -319,6 +320,7 @@ def _offer(given: str, offered: dict[str, str], load: Callable[[str], Course | V
 
 
 def _option(course: Course) -> CourseOption:
+    """Course as a choice on the page, with its settings."""
     setting = course.setting
     return CourseOption(
         name=course.name,

@@ -1,4 +1,4 @@
-"""Class of a station: its exercises, and the progress of each person in them."""
+"""Exercises of a station, and each person's progress in them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Classroom:
-    """Exercises, and who has passed which.
+    """Exercises, and each person's progress in them.
 
     Attributes:
         syllabus: Exercises in their order.
@@ -20,21 +20,21 @@ class Classroom:
     """
 
     def __init__(self, records: Records, syllabus: Syllabus) -> None:
-        """Begin with the records that there are."""
+        """Start with the existing records."""
         self.records, self.syllabus = records, syllabus
         self._units = {each.name: RATE_UNITS[each.kind] for each in syllabus.exercises}
         self._known: dict[str, tuple[ExerciseProgress, ...]] = {}
 
     def forget(self) -> None:
-        """Read the records anew when they are asked for: a trial has ended."""
+        """Drop the cached records, because a trial has ended."""
         self._known.clear()
 
     def exercise(self, name: str, operator: str | None) -> Exercise:
-        """Return an exercise.
+        """Return an exercise, if the operator may open it.
 
         Args:
-            name: Its name.
-            operator: Operator that asks for it, in the order of the syllabus; None for any exercise.
+            name: Name of the exercise.
+            operator: Operator, who must have passed the earlier exercises; None for any exercise.
 
         Raises:
             UnknownNameError: There is no such exercise.
@@ -52,7 +52,7 @@ class Classroom:
         return named[name]
 
     def status(self, operator: str) -> tuple[ExerciseStatus, ...]:
-        """Return the progress of a person, who may have no record yet; none where it cannot be read."""
+        """Return a person's progress in all exercises, without a record too; empty if it cannot be read."""
         try:
             rows = self._progress(operator)
         except SegtrackError as error:

@@ -1,4 +1,4 @@
-"""Clients of the station: limits of what they open and send, and messages to them."""
+"""Client of the station: limits of its messages, and the messages to it."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ HEARD_WITHIN = 90.0
 
 
 class Bucket:
-    """Token bucket: fills with time, up to a burst."""
+    """Token bucket for rate limits: refills with time, up to a burst."""
 
     def __init__(self, rate: float, burst: float, now: float) -> None:
-        """Create it full at `now` [s]."""
+        """Create a full bucket at `now` [s]."""
         self._rate, self._burst = rate, burst
         self._level, self._at = burst, now
 
     def take(self, now: float) -> bool:
-        """Take one out at `now` [s], if there is one."""
+        """Take a token at `now` [s]; returns False without one."""
         self._level = min(self._burst, self._level + self._rate * (now - self._at))
         self._at = now
         self._level -= (taken := self._level >= 1.0)
@@ -51,21 +51,21 @@ _MAX_ANSWERS = 16
 
 
 class Client:
-    """Connected client.
+    """Connected client, with the messages waiting for it.
 
-    What it is sent is the latest of each kind: a state that was not sent when the next one came is skipped.
+    Only the latest message of each kind is sent: a state that was not sent before the next one is skipped.
 
     Attributes:
         id: Number of the client.
-        name: Name for people.
-        contacts: True if its states hold contact loads.
+        name: Name of the person.
+        contacts: True if its states include contact loads.
         link: Degradation of its link; None if it is not degraded.
-        downlink: Pictures and telemetry on their way to it, where the link is degraded.
-        commands: Controls on their way from it, where the link is degraded.
+        downlink: Pictures and telemetry in transit to it, if the link is degraded.
+        commands: Controls in transit from it, if the link is degraded.
     """
 
     def __init__(self, number: int, name: str) -> None:
-        """Begin with nothing to send."""
+        """Start with nothing to send."""
         self.id, self.name = number, name
         self.contacts = False
         self.link: LinkRequest | None = None
@@ -80,7 +80,7 @@ class Client:
         self._quickest = float("inf")
 
     def degrade(self, link: LinkRequest | None) -> None:
-        """Degrade its link, or mend it."""
+        """Degrade the client's link, or restore it for None."""
         self.link = link
         self.downlink = Downlink(link, self._seen) if link is not None else None
         self.commands = DegradedLink(link.command, link.seed + 1) if link is not None else None
@@ -95,7 +95,7 @@ class Client:
         )
 
     def is_news(self, message: ControlsMessage, now: float) -> bool:
-        """Return True if controls that come at `now` [s] are the newest, and not from before a stall."""
+        """Return whether controls received at `now` [s] are the newest, and not delayed by a stall."""
         if message.seq <= self._seq or message.time < self._time:
             return False
         self._seq, self._time = message.seq, message.time
@@ -104,17 +104,17 @@ class Client:
         return way - self._quickest <= MAX_LAG
 
     def answer(self, message: BaseModel) -> None:
-        """Send a message, unless the client has not read the sixteen before it."""
+        """Queue a message, unless sixteen are unread."""
         self._answers.append(message.model_dump_json())
         self._something.set()
 
     def show(self, kind: Literal["scene", "status"], text: str) -> None:
-        """Send the latest scene or status, instead of one that was not sent yet."""
+        """Queue the latest scene or status, in place of any that was not sent yet."""
         self._latest[kind] = text
         self._something.set()
 
     def see(self, state: bytes, now: float, direct: bool = False) -> None:
-        """Send the latest state, by way of the link unless it is sent directly, as that of a replay is."""
+        """Queue the latest state, through the degraded link unless `direct` (as in a replay)."""
         if self.downlink is not None and not direct:
             arrived = self.downlink.carry(state, now)
             if arrived is None:
@@ -126,7 +126,7 @@ class Client:
         self._something.set()
 
     async def next(self) -> str | bytes:
-        """Wait for what is to be sent next: answers, then the scene, the status, and the state."""
+        """Wait for the next message to send: answers first, then scene, status, state."""
         while True:
             if self._answers:
                 return self._answers.popleft()

@@ -1,4 +1,4 @@
-"""Connections of the web server: what each may take of its time and room, whoever is at the other end."""
+"""Connections of the web server, with limits on the time and memory that a peer may use."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _SLICE = 1024
 
 
 class TimedHttp(HttpToolsProtocol):
-    """HTTP connection that ends unless it asks in time, and is the first to go where many wait.
+    """HTTP connection with deadlines; where many wait, the one idle for longest is closed first.
 
     Silent connections, requests that never end and responses that nobody reads would keep everybody else out.
     """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request, in place of another one if too many wait."""
+        """Start to wait for a request; if too many connections wait, close another one."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)  # Whatever waits is told.
         self._since = self.loop.time()
@@ -55,7 +55,7 @@ class TimedHttp(HttpToolsProtocol):
             min(crowded, key=lambda each: each._since).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Stop waiting: the connection is closed."""
         self._cancel_deadline()
         self.resume_writing()
         super().connection_lost(exc)
@@ -69,13 +69,13 @@ class TimedHttp(HttpToolsProtocol):
         )
 
     def data_received(self, data: bytes) -> None:
-        """Take data; the first of a request begin its time."""
+        """Receive data; the first bytes of a request start its deadline."""
         if self._deadline is None:
             self._end_within(REQUEST_WITHIN)
         super().data_received(data)
 
     def handle_websocket_upgrade(self) -> None:
-        """Become a WebSocket, whose handshake has to come in time; an upgrade with a body is refused."""
+        """Upgrade to a WebSocket, with a deadline for its handshake; a request with a body is refused."""
         if any(
             name == b"transfer-encoding" or (name == b"content-length" and value != b"0")
             for name, value in self.headers
@@ -88,24 +88,24 @@ class TimedHttp(HttpToolsProtocol):
             super().handle_websocket_upgrade()
 
     def on_message_complete(self) -> None:
-        """Take the end of a request, whose response takes as long as it takes to make."""
+        """Stop the deadline at the end of a request; its response may take as long as it needs."""
         super().on_message_complete()
         self._cancel_deadline()
         if self._unread is None:
             self._patience = READ_WITHIN
 
     def on_response_complete(self) -> None:
-        """Take the end of a response."""
+        """Stop the deadline at the end of a response."""
         self._cancel_deadline()
         super().on_response_complete()
 
     def pause_writing(self) -> None:
-        """Begin to wait for the client, which does not read as fast as it is answered."""
+        """Start the deadline for a client that reads more slowly than it is answered."""
         super().pause_writing()
         self._unread = self.loop.call_later(self._patience, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Wait no more for the client, which has read all."""
+        """Stop the deadline of a slow client, which has read everything."""
         super().resume_writing()
         if self._unread is not None:
             self._patience = self._unread.when() - self.loop.time()
@@ -129,23 +129,23 @@ class TimedHttp(HttpToolsProtocol):
 
 
 class CountedWebSocket(WebSocketsSansIOProtocol):
-    """WebSocket whose frames are counted, pings, pongs and fragments as well, and that is cut in a flood."""
+    """WebSocket that counts all frames (control frames and fragments too), and closes in a flood."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        """Begin with the burst to spend."""
+        """Start with a full bucket of frames."""
         super().__init__(*arguments, **named)
         self.close_timeout = CLOSE_WITHIN
         self._frames_left = Bucket(FRAME_RATE, FRAME_BURST, self.loop.time())
 
     def data_received(self, data: bytes) -> None:
-        """Take data, a little at a time: a flood is noticed before it is decoded."""
+        """Receive data in small portions, so that a flood is noticed before it is decoded."""
         for start in range(0, len(data), _SLICE):
             if self.transport.is_closing():
                 return
             super().data_received(data[start : start + _SLICE])
 
     def handle_events(self) -> None:
-        """Count the frames that were decoded, then handle them."""
+        """Count the decoded frames, then handle them."""
         now = self.loop.time()
         if all([self._frames_left.take(now) for _ in self.conn.events]):
             super().handle_events()
@@ -153,7 +153,7 @@ class CountedWebSocket(WebSocketsSansIOProtocol):
             self.transport.abort()
 
     def send_receive_event_to_app(self) -> None:
-        """Hand a message on; a text that is no UTF-8 ends the connection."""
+        """Pass a message on; text that is not UTF-8 closes the connection."""
         try:
             if self.curr_msg_data_type == "text":
                 b"".join(self.frames).decode()
@@ -165,5 +165,5 @@ class CountedWebSocket(WebSocketsSansIOProtocol):
 
 
 def _address(connection: Any) -> str | None:
-    """Return the address at the other end; None where it is not known any more."""
+    """Return the peer's address; None if no longer known."""
     return None if connection.client is None else connection.client[0]

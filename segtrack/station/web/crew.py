@@ -1,4 +1,4 @@
-"""Crew of a station: its clients, their seats and their links."""
+"""Clients of a station, their roles and their links."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from segtrack.station.web.seats import Seats
 
 
 class Crew:
-    """Clients of a station, and what each may do.
+    """Clients of a station, their roles and their links.
 
     Attributes:
         seats: Roles of the clients.
@@ -28,17 +28,17 @@ class Crew:
 
     @property
     def clients(self) -> Collection[Client]:
-        """All clients."""
+        """All connected clients."""
         return self._clients.values()
 
     @property
     def driver(self) -> Client | None:
-        """The client that drives."""
+        """Client that drives; None without one."""
         return self._clients.get(self.seats.driver or 0)
 
     @property
     def who_drives(self) -> str:
-        """Name of the driver, in words."""
+        """Sentence with the driver's name."""
         return f"{self.driver_name or 'nobody'} drives"
 
     @property
@@ -48,7 +48,7 @@ class Crew:
 
     @property
     def operator(self) -> str:
-        """Name of whoever drives.
+        """Name of the driver, or an error if nobody drives.
 
         Raises:
             NotReadyError: Nobody does.
@@ -59,18 +59,18 @@ class Crew:
 
     @property
     def driver_but_instructors(self) -> str | None:
-        """Name of whoever drives, unless it is an instructor or nobody."""
+        """Name of the driver; None if nobody drives, or an instructor."""
         if self.driver is None or self.seats.role(self.driver.id) == "instructor":
             return None
         return self.driver.name
 
     @property
     def drivers_link(self) -> LinkRequest | None:
-        """Degradation of the driver's link."""
+        """Degradation of the driver's link; None without any."""
         return None if self.driver is None else self.driver.link
 
     def join(self, hello: protocol.Hello) -> Client:
-        """Take in a client, over the link of whoever has its name.
+        """Add a client; a degraded link of its name is kept.
 
         Raises:
             InvalidValueError: The name is none.
@@ -86,14 +86,14 @@ class Crew:
         return client
 
     def leave(self, client: Client) -> bool:
-        """Let a client go; returns True if it drove."""
+        """Remove a client; returns True if it drove."""
         drove = client.id == self.seats.driver
         del self._clients[client.id]
         self.seats.leave(client.id)
         return drove
 
     def change_seat(self, client: Client, action: str, to: int | None) -> bool:
-        """Take, give or release the driver's seat; returns True if another client drives, or none.
+        """Take, give or release the driver's seat; returns True if the driver changed.
 
         Raises:
             NotReadyError: The client may not.
@@ -109,12 +109,12 @@ class Crew:
         return self.seats.driver != before
 
     def degrade(self, client: Client, message: LinkRequest, tried: str | None) -> None:
-        """Degrade the link of a client, and of all of its name, or mend it, as an instructor asks.
+        """Degrade or restore the link of a client and of all of its name, for an instructor.
 
         Args:
-            client: Client that asks.
-            message: Client whose link it is, and the degradation.
-            tried: Name of whoever's trial is on.
+            client: Client that asks (an instructor).
+            message: Client whose link is meant, and the degradation.
+            tried: Name of the operator on trial; None without a trial.
 
         Raises:
             NotReadyError: No instructor asks, the link is an instructor's, or it is a condition of the trial.
@@ -136,7 +136,7 @@ class Crew:
                 other.degrade(self._links.get(name))
 
     def require_stop(self, client: Client, on: bool) -> None:
-        """Check that a client may set the emergency stop, or release it.
+        """Raise an error unless a client may set or release the emergency stop.
 
         Raises:
             NotReadyError: It may not.
@@ -147,7 +147,7 @@ class Crew:
             raise NotReadyError("stop", "an onlooker looks on")
 
     def require_command(self, client: Client, what: str) -> None:
-        """Check that a client drives or instructs.
+        """Raise an error unless a client drives or instructs.
 
         Raises:
             NotReadyError: It does not.
@@ -156,7 +156,7 @@ class Crew:
             raise NotReadyError(what, "only the driver and an instructor can")
 
     def require_instructor(self, client: Client, what: str) -> None:
-        """Check that a client instructs.
+        """Raise an error unless a client instructs.
 
         Raises:
             NotReadyError: It does not.

@@ -28,7 +28,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Guard:
-    """ASGI middleware that refuses foreign hosts, origins and sites, floods, and who lacks the token.
+    """ASGI middleware that refuses foreign hosts, origins and sites, floods, and requests without the token.
 
     A page of another site that a browser shows has another origin; a name of another site that resolves to
     this machine is another host. What it loads without an origin, as an image, comes from another site: it
@@ -36,12 +36,12 @@ class Guard:
     """
 
     def __init__(self, app: ASGIApp, *, origins: frozenset[str], token: str | None) -> None:
-        """Guard an application.
+        """Wrap an application in a guard.
 
         Args:
-            app: Application that is guarded.
+            app: Application behind the guard.
             origins: Allowed origins, such as `http://127.0.0.1:8080`; their hosts are the allowed hosts.
-            token: Secret, shown by the link's query or the cookie that it leaves; None for no secret.
+            token: Secret in the link's query, or in the cookie that the link sets; None for no secret.
         """
         self._app, self._origins, self._token = app, origins, token
         self._pages: OrderedDict[str, Bucket] = OrderedDict()
@@ -49,7 +49,7 @@ class Guard:
         self._hosts = {origin.partition("://")[2] for origin in origins}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it with 403, with 429 in a flood."""
+        """Pass a request on, or refuse it with status 403, or 429 in a flood."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -69,7 +69,7 @@ class Guard:
             await self._app(scope, receive, _with_frame_policy(send))
 
     def _may_open(self, scope: Scope) -> bool:
-        """Return True if the address that asks may open another page."""
+        """Return whether the requesting address may open another page."""
         now = time.monotonic()
         address = scope["client"][0] if scope.get("client") else ""
         if address not in self._pages:
@@ -79,13 +79,14 @@ class Guard:
         return self._pages[address].take(now)
 
     def _log(self, what: str) -> None:
-        """Log a refusal, unless another one was logged just now."""
+        """Log a refusal, unless another one was logged just before."""
         now = time.monotonic()
         if now - self._logged_at >= LOG_PERIOD:
             self._logged_at = now
             _LOG.warning("%s", what)
 
     def _problem(self, scope: Scope, headers: Headers, shown: list[str]) -> str | None:
+        """Reason to refuse a request; None to pass it on."""
         if len(scope["path"]) + len(scope["query_string"]) > _MAX_ADDRESS:
             return "too long an address"
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
@@ -103,6 +104,7 @@ class Guard:
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, problem: str) -> None:
+    """Refuse a request: close a socket, or answer with a status."""
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": _POLICY_VIOLATION, "reason": problem})
@@ -113,20 +115,20 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, probl
 
 
 def _is_link(path: str, headers: Headers) -> bool:
-    """Return True if a person follows a link to the page."""
+    """Return whether a request is a person's click on a link to the page."""
     wanted = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
     return path == "/" and wanted == ("navigate", "document")
 
 
 def _is_page(scope: Scope) -> bool:
-    """Return True if a request makes work: for a page, its session, or what there is not; files do not."""
+    """Return whether a request costs work: a page, its session, or an unknown path; not a file."""
     if scope["path"].startswith("/_nicegui_ws/"):
         return b"sid=" not in scope["query_string"]
     return not scope["path"].startswith(("/_nicegui/", "/station/socket"))
 
 
 def _cookies(header: str) -> list[str]:
-    """Return the tokens that a cookie header shows."""
+    """Return the tokens in a cookie header."""
     with suppress(CookieError):
         cookie = SimpleCookie(header).get(COOKIE)
         return [] if cookie is None else [cookie.value]
@@ -134,7 +136,7 @@ def _cookies(header: str) -> list[str]:
 
 
 def _with_frame_policy(send: Send) -> Send:
-    """Send, with headers that keep other sites from showing the page in a frame of theirs."""
+    """Wrap `send` to add headers that forbid other sites to show the page in a frame."""
 
     async def send_guarded(message: Message) -> None:
         if message["type"] == "http.response.start":

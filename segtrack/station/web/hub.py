@@ -1,4 +1,4 @@
-"""Hub of the station: effects of clients' messages, and messages to clients, without a socket."""
+"""Hub of the station: effects of clients' messages, and messages to clients; knows no sockets."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class Hub:
-    """Clients of a station, their roles and their run.
+    """Effects of clients' messages on seats, run, trials and recordings, and messages to clients.
 
     Attributes:
         crew: Clients, their seats and their links.
@@ -55,13 +55,13 @@ class Hub:
         library: Library,
         instructors: Collection[str] = (),
     ) -> None:
-        """Begin without clients; the simulation builds what the catalogue offers first.
+        """Start without clients; the simulation builds the catalogue's first setup.
 
         Args:
             simulation: Process that simulates.
             catalogue: Vehicles, courses and exercises on offer.
             library: Recordings and records.
-            instructors: Names that may instruct; any may if there are none.
+            instructors: Names that may instruct; empty for any.
         """
         self.crew = Crew(instructors)
         self.classroom = Classroom(library.records, catalogue.syllabus)
@@ -81,13 +81,13 @@ class Hub:
         return self.crew.seats
 
     def close(self) -> None:
-        """End the simulation, and keep what its trial came to."""
+        """End the simulation, and save its trial's result."""
         for report in self.run.simulation.close():
             if isinstance(report, TrialEnded):
                 self.library.keep(report.result)
 
     def join(self, hello: protocol.Hello) -> Client:
-        """Take in a client.
+        """Add a client, and greet it.
 
         Raises:
             SegtrackError: Too many look on, or the name is none, or may not instruct.
@@ -103,7 +103,7 @@ class Hub:
         return client
 
     def leave(self, client: Client) -> None:
-        """Let a client go; if it drove, belts stop."""
+        """Remove a client; if it drove, the belts stop."""
         if self.crew.leave(client):
             self.run.steering.rest()
             self.trials.forget_due()
@@ -111,7 +111,7 @@ class Hub:
         _LOG.info("client %d left", client.id)
 
     def take(self, client: Client, message: ClientMessage, now: float) -> None:
-        """Do what a message says; what cannot be done is answered, and changes nothing."""
+        """Carry out a message; a refused one is answered, and changes nothing."""
         if isinstance(message, ControlsMessage):
             self._controls(client, message, now)
             return
@@ -122,7 +122,7 @@ class Hub:
         self._status_due = True
 
     def deliver(self, client: Client, now: float) -> float | None:
-        """Drive by the controls that have arrived over a degraded link; returns when the next arrive [s]."""
+        """Apply controls that have arrived over a degraded link; returns the next arrival [s], or None."""
         if client.commands is None:
             return None
         for message in client.commands.receive(now):
@@ -130,7 +130,7 @@ class Hub:
         return client.commands.next_arrival
 
     def broadcast(self, now: float) -> None:
-        """Send each client the latest state, and what else has changed."""
+        """Send each client the latest state, and scene and status if they changed."""
         for report in self.run.take_reports():
             self._handle_report(report)
         self._poll_library(now)
@@ -146,7 +146,7 @@ class Hub:
                 client.show("status", self._status(client, now).model_dump_json())
 
     def _poll_library(self, now: float) -> None:
-        """Show recordings that have been read since the last call."""
+        """Show recordings that were read since the last call."""
         self._status_due |= self.viewing.is_moving
         try:
             if self.viewing.poll_library(now):
@@ -155,6 +155,7 @@ class Hub:
             self._message, self._status_due = str(error), True
 
     def _handle_report(self, report: Report) -> None:
+        """Apply the effect of a report from the simulation."""
         self._status_due = True
         match report:
             case SceneReport():
@@ -177,7 +178,7 @@ class Hub:
                 self.library.note_recording(name, closed)
 
     def _refuse(self, reason: str) -> None:
-        """Answer those who give orders."""
+        """Send a refusal to all clients that may give orders."""
         for client in self.crew.clients:
             if self.seats.commands(client.id):
                 client.answer(protocol.ErrorAnswer(what=self.library.hide_folder(reason)))
@@ -190,6 +191,7 @@ class Hub:
         return self.viewing.simulated(latest[1])
 
     def _controls(self, client: Client, message: ControlsMessage, now: float) -> None:
+        """Apply a driver's controls, through any degraded link; an emergency stop acts at once."""
         if client.id != self.seats.driver:
             return
         if message.visible and Action.E_STOP in held_actions(message):
@@ -208,6 +210,7 @@ class Hub:
             self._status_due |= stopped != self.run.steering.e_stop
 
     def _obey(self, client: Client, message: ClientMessage, now: float) -> None:
+        """Carry out a message that any client may send; others go to `_command`."""
         match message:
             case protocol.RoleRequest(action=action, to=to):
                 if self.crew.change_seat(client, action, to):
@@ -237,7 +240,7 @@ class Hub:
                 self._command(client, message, now)
 
     def _command(self, client: Client, message: ClientMessage, now: float) -> None:
-        """Do what the driver and instructors alone may ask for."""
+        """Carry out a message of the driver or an instructor."""
         match message:
             case protocol.Configure(setup=setup):
                 self.run.configure(setup)
@@ -271,6 +274,7 @@ class Hub:
                     self._show_scene()
 
     def _set_exercise(self, client: Client, message: protocol.ExerciseRequest) -> None:
+        """Practise an exercise, or begin its trial."""
         operator = self.crew.operator
         anyone = self.seats.role(client.id) == "instructor"
         exercise = self.classroom.exercise(message.exercise, None if anyone else operator)
@@ -282,12 +286,12 @@ class Hub:
         self._show_run()
 
     def _show_run(self) -> None:
-        """Show what is simulated: nobody drives what is not seen."""
+        """Close the replay, since nobody may drive an unseen vehicle."""
         if self.viewing.close():
             self._show_scene()
 
     def _latch(self, stopped: bool) -> None:
-        """Latch the emergency stop, or release it; what is still on its way to the vehicle undoes no stop."""
+        """Latch or release the emergency stop; controls still in transit cannot undo a stop."""
         driver = self.crew.driver
         if stopped and driver is not None and driver.commands is not None:
             driver.commands.discard()

@@ -1,4 +1,4 @@
-"""Degraded links of clients: messages, and video whose lost packets damage the picture and stop it."""
+"""Degraded links of clients: delayed and lost messages, and video with damaged pictures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RATE_TOLERANCE = 0.1
 
 
 class DegradedLink(Generic[Item]):
-    """One direction of a link.
+    """One direction of a degraded link: messages arrive late, or not at all.
 
     Attributes:
         quality: Delay, jitter, loss and rate.
@@ -55,7 +55,7 @@ class DegradedLink(Generic[Item]):
         self._on_the_way.clear()
 
     def receive(self, now: float) -> list[Item]:
-        """Return the messages that have arrived until `now` [s], in the order in which they were sent."""
+        """Return the messages that arrived by `now` [s], in sending order."""
         arrived = []
         while self._on_the_way and self._on_the_way[0][0] <= now:
             _, number, item = heapq.heappop(self._on_the_way)
@@ -74,10 +74,10 @@ _SHOWN = SLICES // 2
 
 
 class Picture(NamedTuple):
-    """Picture as it arrived.
+    """Picture as received over a degraded link.
 
     Attributes:
-        state: Packed state that it shows.
+        state: Packed state in the picture.
         damage: Bit mask of its damaged slices, in rows from the top left.
     """
 
@@ -86,7 +86,7 @@ class Picture(NamedTuple):
 
 
 class VideoLink:
-    """Coded video over a degraded link.
+    """Coded video over a degraded link: lost packets damage pictures until the next key picture.
 
     Each packet is a slice of a picture, and lost by itself. A slice that was lost stays damaged until a key
     picture brings it anew, and while more than half of them are damaged the picture stands: `k` pictures
@@ -104,7 +104,7 @@ class VideoLink:
         self._damage = 0
 
     def begin_anew(self) -> None:
-        """Make the next picture a key picture: what it shows has nothing to do with the last."""
+        """Make the next picture a key picture, since it does not follow from the last."""
         self._key_at = -math.inf
 
     def send(self, now: float, state: bytes) -> None:
@@ -122,7 +122,7 @@ class VideoLink:
         self._on_the_way.append((self._arrives, is_key, Picture(state, lost)))
 
     def receive(self, now: float) -> Picture | None:
-        """Return the newest picture that can be shown of those that have arrived until `now` [s]."""
+        """Return the newest presentable picture that arrived by `now` [s]; None without a new one."""
         shown = None
         while self._on_the_way and self._on_the_way[0][0] <= now:
             _, is_key, (state, lost) = self._on_the_way.popleft()
@@ -137,10 +137,10 @@ _SEEN = Flag.GHOST | Flag.CONTACTS | Flag.NO_PICTURE
 
 
 class Downlink:
-    """Link from the station to a client: telemetry, and the picture beside it."""
+    """Degraded link from the station to a client: telemetry and video."""
 
     def __init__(self, link: LinkRequest, seen: bytes | None) -> None:
-        """Open it with nothing in transit, for a client that has seen a state."""
+        """Open a link with nothing in transit; the client has seen a state already."""
         self._telemetry = DegradedLink[bytes](link.telemetry, link.seed + 2)
         self._video = VideoLink(link.video, link.seed)
         self._latest = None if seen is None else StateMessage.unpack(seen)
@@ -148,7 +148,7 @@ class Downlink:
         self._scene: int | None = None
 
     def carry(self, state: bytes, now: float) -> bytes | None:
-        """Send a state at `now` [s]; returns the latest telemetry and picture, if one of them is new.
+        """Send a state at `now` [s], and return the latest telemetry and picture if either is new.
 
         Telemetry goes without a picture until one of its scene has come.
         """
@@ -183,7 +183,7 @@ class Downlink:
 
 
 def _picture_in(seen: StateMessage) -> tuple[StateMessage, int] | None:
-    """Return the state that a client's picture shows, and the picture's damage; None without a picture."""
+    """Return the state in a client's picture and the picture's damage; None without a picture."""
     if seen.flags & Flag.NO_PICTURE:
         return None
     if seen.picture_frame == 0:
@@ -192,7 +192,7 @@ def _picture_in(seen: StateMessage) -> tuple[StateMessage, int] | None:
 
 
 def _without_picture(state: StateMessage) -> StateMessage:
-    """Return a state whose picture has not come: nothing in it is to be drawn."""
+    """Return a copy of a state marked as without a picture, so that nothing is drawn."""
     return replace(
         state,
         flags=(state.flags & ~_SEEN) | Flag.NO_PICTURE,

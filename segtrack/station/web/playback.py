@@ -1,4 +1,4 @@
-"""Recordings that are open on the page, and their playback."""
+"""Recordings open on the page, and their playback."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _MAX_FAULTS, _MAX_TEXT = 30, 200
 
 @dataclass(frozen=True)
 class OpenRecording:
-    """Recording that is open on the page, with its scene.
+    """Open recording, with its scene.
 
     Attributes:
         name: Name of the recording.
-        recording: Recorded drive.
-        scene: The fields of `protocol.SceneMessage` but for the number and the ghost.
+        recording: Recorded drive, see `segtrack.recording`.
+        scene: Fields of `protocol.SceneMessage`, without number and ghost.
     """
 
     name: str
@@ -60,7 +60,7 @@ class OpenRecording:
     def open_alike(
         cls, name: str, path: Path, on_progress: Callable[[float], object], setup: DriveSetup
     ) -> OpenRecording:
-        """Read a recording of a drive under the same conditions as a setup; the seed does not matter.
+        """Read a recording made under the same conditions as a setup (seeds may differ).
 
         Raises:
             SegtrackError: It cannot be read, is none, or was driven under other conditions.
@@ -73,7 +73,7 @@ class OpenRecording:
 
     @cached_property
     def faults(self) -> list[dict[str, Any]]:
-        """First faults of the trial that was recorded: time in the recording [s] and text."""
+        """Faults of the recorded trial: time in the recording [s] and text."""
         found = (
             {"time": event.tick * TICK, "text": str(event.details.get("text", ""))[:_MAX_TEXT]}
             for event in self.recording.events
@@ -83,7 +83,7 @@ class OpenRecording:
 
     @cached_property
     def splits(self) -> tuple[float, ...]:
-        """Split times of the fastest repetition of the trial that was recorded [s]; none without one."""
+        """Gate times of the fastest repetition in the recorded trial [s]; empty without one."""
         trial = [event.details for event in self.recording.events if event.kind == "trial"]
         told = [(details.get("what"), details.get("clock")) for details in trial]
         return fastest(
@@ -91,12 +91,12 @@ class OpenRecording:
         )
 
     def pose(self, time: float) -> NDArray[np.float64]:
-        """Return the flat pose at a time since the beginning [s]; the ends are held."""
+        """Return the flat pose at a time since the beginning [s]; clamped to the ends."""
         return self.recording.poses_at(time)
 
 
 def _conditions(setup: DriveSetup) -> TrialConditions:
-    """Conditions of a drive; its files count by their names."""
+    """Conditions of a setup; its files are compared by name."""
     given = {name: value for name, value in setup.as_json().items() if value is not None}
     course, vehicle = (Path(given.pop(name)).name for name in ("course", "vehicle"))
     setting = given.pop("setting", None)
@@ -107,10 +107,10 @@ class Playback:
     """Playback of a recording.
 
     Attributes:
-        film: Recording that is played.
-        scene: Number of its scene.
+        film: Open recording.
+        scene: Number of the scene.
         playing: True while time runs.
-        speed: Speed of playing over that of driving.
+        speed: Ratio of playing time to recorded time.
     """
 
     def __init__(self, film: OpenRecording, scene: int, now: float) -> None:
@@ -121,22 +121,22 @@ class Playback:
         self._time, self._at, self._frame = self._first, now, 0
 
     def play(self, speed: float, now: float) -> None:
-        """Play, from the beginning if it stands at the end."""
+        """Play at a speed; from the beginning if at the end."""
         self.time(now)
         self._time = self._first if self._time >= self._last else self._time
         self.playing, self.speed = True, speed
 
     def pause(self, now: float) -> None:
-        """Stand still."""
+        """Pause the playback."""
         self.time(now)
         self.playing = False
 
     def seek(self, time: float, now: float) -> None:
-        """Go to a time since the beginning [s]."""
+        """Jump to a time since the beginning [s]."""
         self._time, self._at = min(max(time, self._first), self._last), now
 
     def time(self, now: float) -> float:
-        """Return the present time since the beginning [s]; at the end it stops by itself."""
+        """Return the present time since the beginning [s]; playing stops at the end."""
         if self.playing:
             self._time = min(self._time + self.speed * (now - self._at), self._last)
             self.playing = self._time < self._last
@@ -144,7 +144,7 @@ class Playback:
         return self._time
 
     def state(self, now: float, flags: Flag) -> StateMessage:
-        """Return the state to show at `now` [s], with flags of the simulation, which waits."""
+        """Return the state to show at `now` [s], with the flags of the waiting simulation."""
         time, recording = self.time(now), self.film.recording
         self._frame += 1
         row = min(int(np.searchsorted(recording.times, time)), len(recording.ticks) - 1)
@@ -169,7 +169,7 @@ class Playback:
         )
 
     def status(self, now: float) -> dict[str, Any]:
-        """Return the progress for `protocol.StatusMessage`."""
+        """Return the `replay` field of `protocol.StatusMessage`."""
         return {
             "name": self.film.name,
             "time": self.time(now),

@@ -1,4 +1,4 @@
-"""Process that draws reports, one at a time, and gives way to the simulation."""
+"""Process that draws reports one at a time, at a lower priority than the simulation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DRAW = "draw the report"
 
 
 class ReportProcess:
-    """Process in which functions draw reports: drawing takes seconds in which no state would be sent.
+    """Process that draws reports: it takes seconds, during which the web process must send states.
 
     It is started by the first report, and anew after one that took too long, for which it is killed.
     """
@@ -52,10 +52,10 @@ class ReportProcess:
         self._pipe: Connection
 
     async def draw(self, report: Callable[..., str], *arguments: object) -> str:
-        """Return a report, which a function of a module draws from arguments that can be pickled.
+        """Draw a report in the process; the function belongs to a module, the arguments can be pickled.
 
         Raises:
-            SegtrackError: What the function raises.
+            SegtrackError: Error raised by the function.
             NotReadyError: Too many reports are waited for, it takes too long, the process died, or it was
                 closed.
         """
@@ -71,7 +71,7 @@ class ReportProcess:
             self._asked -= 1
 
     def close(self) -> None:
-        """End the process; reports that are waited for are not ready. Closing again does nothing."""
+        """End the process; pending reports fail. May be called again."""
         self._closed = True  # A process that is being started is not known here yet.
         process = self._process  # The thread that asks may end it meanwhile.
         if process is not None:
@@ -79,6 +79,7 @@ class ReportProcess:
         self._asking.shutdown()
 
     def _ask(self, report: Callable[..., str], arguments: tuple[object, ...], until: float) -> str:
+        """Draw a report by the time `until`; restart the process if it died, end it if it is late."""
         if self._closed:
             raise _station_ends()
         late = NotReadyError(_DRAW, f"it takes more than {REPORT_WITHIN:g} s")
@@ -104,6 +105,7 @@ class ReportProcess:
         raise _station_ends() if self._closed else NotReadyError(_DRAW, "its process died")
 
     def _start(self) -> None:
+        """Start the process, with its pipe."""
         self._pipe, theirs = self._context.Pipe()
         process = self._context.Process(
             target=_draw_reports, args=(theirs,), name="segtrack-report", daemon=True
@@ -126,7 +128,7 @@ def _station_ends() -> NotReadyError:
 
 
 def _draw_reports(pipe: Connection) -> None:
-    """Draw what is asked for, until the web process ends."""
+    """Draw the requested reports until the web process ends."""
     if hasattr(os, "nice"):  # Not on Windows.
         os.nice(_NICENESS)
     with suppress(EOFError, OSError):
@@ -139,22 +141,22 @@ def _draw_reports(pipe: Connection) -> None:
 
 
 def operator_page(records: Records, operator: str, written: str, language: Language) -> str:
-    """Return an operator's report; see `report_html`."""
+    """Return an operator's report as HTML; see `report_html`."""
     return report_html(records, operator, ScoringSettings(), written, language)
 
 
 def operator_table(records: Records, operator: str) -> str:
-    """Return the table of an operator, which has the same names in all languages; see `report_csv`."""
+    """Return an operator's results as CSV, with English names; see `report_csv`."""
     return report_csv(records, operator, ScoringSettings())
 
 
 def class_page(
     records: Records, syllabus: Syllabus, written: str, live: Mapping[str, Any], language: Language
 ) -> str:
-    """Return the page of a class; see `class_html`."""
+    """Return the class's results as HTML; see `class_html`."""
     return class_html(class_rows(records, syllabus), syllabus, written, live, language)
 
 
 def class_table(records: Records, syllabus: Syllabus) -> str:
-    """Return the table of a class; see `class_csv`."""
+    """Return the class's results as CSV; see `class_csv`."""
     return class_csv(class_rows(records, syllabus))

@@ -1,4 +1,4 @@
-"""Pages of reports: an operator's trials, and the results of the class."""
+"""Report pages: an operator's trials, and the results of the class."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REFRESH = "10"
 
 
 def _chosen(language: str | None = None, accept_language: Annotated[str | None, Header()] = None) -> Language:
-    """Return the language of a request: that of its query, or else the browser's."""
+    """Return the language of a request: its query's, or else the browser's."""
     return spoken(preferred_language(language, accept_language))
 
 
@@ -38,7 +38,7 @@ _Chosen = Annotated[Language, Depends(_chosen)]
 
 
 def report_routes(library: Library, process: ReportProcess) -> APIRouter:
-    """Create the routes of a list of operators, and of each one's report as HTML and CSV."""
+    """Create the routes of the list of operators and of each one's report, as HTML and CSV."""
     router = APIRouter(prefix=REPORTS)
     records = library.records
 
@@ -60,7 +60,7 @@ def report_routes(library: Library, process: ReportProcess) -> APIRouter:
 
 
 def class_routes(hub: Hub, process: ReportProcess) -> APIRouter:
-    """Create the routes of the class: who is here and what all have passed, as HTML and CSV."""
+    """Create the routes of the class's attendance and results, as HTML and CSV."""
     router = APIRouter()
     library, syllabus = hub.library, hub.classroom.syllabus
 
@@ -86,12 +86,12 @@ def class_routes(hub: Hub, process: ReportProcess) -> APIRouter:
 
 
 def _csv(table: str) -> Response:
-    """Answer with a table that spreadsheets read as UTF-8."""
+    """Return a CSV response that spreadsheets read as UTF-8."""
     return Response(table.encode("utf-8-sig"), media_type="text/csv; charset=utf-8")
 
 
 def _now() -> str:
-    """Return the local time with its distance from UTC, in which trials are listed."""
+    """Return the local time with its offset from UTC."""
     return datetime.now().astimezone().isoformat(sep=" ", timespec="minutes")
 
 

@@ -1,4 +1,4 @@
-"""Run of the simulation in the web process: steering, orders and reports."""
+"""Run of the simulation, in the web process: orders, reports and steering."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REBUILD_PERIOD = 30.0
 
 
 class Simulation(Protocol):
-    """Simulation in a process of its own, or a double in a test."""
+    """Interface of the simulation process, also for doubles in tests."""
 
     def order(self, order: Order) -> None:
         """Send an order."""
@@ -45,33 +45,33 @@ class Simulation(Protocol):
         """Replace the latest command."""
 
     def state(self) -> tuple[int, bytes] | None:
-        """Return number and bytes of the latest state."""
+        """Return sequence number and bytes of the latest state."""
 
     def reports(self) -> Iterator[Report]:
-        """Yield the reports that have come."""
+        """Yield the new reports."""
 
     def close(self) -> list[Report]:
-        """End it; returns its last reports."""
+        """End the simulation, and return its last reports."""
 
 
 class StationRun:
     """Run of a station: its setup, its state and its trial.
 
     Attributes:
-        simulation: Simulation that orders go to.
+        simulation: Simulation that the orders go to.
         setup: Vehicle, course and simulation.
-        scene: Number of its scene.
+        scene: Number of the scene.
         state: State of the run.
-        reason: Reason for which it failed, or "".
+        reason: Reason why the run failed, or "".
         trial: Progress of the trial; None without one.
-        beginning: Operator of the trial that was ordered, until it has begun; None without one.
-        prioritized: False if the operating system does not let the simulation be in time before others.
-        fields: Fields of its scene; None before it is built.
-        steering: Controls of the driver, as commands.
+        beginning: Operator of a trial that was ordered but has not begun; None without one.
+        prioritized: False if the operating system refuses the simulation a higher priority.
+        fields: Fields of the scene; None before it is built.
+        steering: Mapping of the driver's controls to commands.
     """
 
     def __init__(self, simulation: Simulation, catalogue: Catalogue) -> None:
-        """Begin to build what the catalogue offers first."""
+        """Order the catalogue's first setup."""
         self.simulation, self._catalogue = simulation, catalogue
         self.scene = 0
         self.reason = ""
@@ -86,7 +86,7 @@ class StationRun:
         self.configure(catalogue.first)
 
     def configure(self, setup: Setup) -> None:
-        """Build another simulation.
+        """Order another simulation.
 
         Raises:
             SegtrackError: The setup cannot be, or one is being built.
@@ -102,7 +102,7 @@ class StationRun:
         self.steering.change_vehicle(vehicle, self.scene)
 
     def configure_exercise(self, exercise: Exercise) -> bool:
-        """Build what an exercise is driven with, unless it stands there; returns whether it does not.
+        """Order the simulation of an exercise, unless it is built; returns whether it has to be built.
 
         Raises:
             SegtrackError: See `configure`.
@@ -115,11 +115,11 @@ class StationRun:
 
     @property
     def drive_setup(self) -> DriveSetup:
-        """Setup that is simulated."""
+        """Setup of the present simulation."""
         return self._catalogue.drive_setup(self.setup)
 
     def raise_setting(self) -> None:
-        """Build the same course at the next setting.
+        """Order the same course at its next setting.
 
         Raises:
             NotReadyError: There is none.
@@ -140,7 +140,7 @@ class StationRun:
         self.simulation.order(SetRun(action))
 
     def set_trial(self, order: SetTrial) -> None:
-        """Begin or abandon a trial, or note help.
+        """Begin or abandon a trial, or record help in it.
 
         Raises:
             NotReadyError: The simulation is being built, or failed.
@@ -152,21 +152,21 @@ class StationRun:
             self.beginning = order.operator
 
     def show_contacts(self, wanted: bool) -> None:
-        """Order states with contact loads, or without."""
+        """Choose whether states include contact loads."""
         if wanted != self._contacts:
             with suppress(NotReadyError):  # The next time, then.
                 self.simulation.order(ShowContacts(wanted))
                 self._contacts = wanted
 
     def event(self, link: LinkRequest | None) -> TrialConditions:
-        """Return the conditions that a rate depends on besides the operator, the driver's link included."""
+        """Return the conditions that affect a rate, besides the operator; the driver's link is one."""
         course = self._catalogue.course(self.setup.course, self.setup.setting)
         setting = None if course.setting is None else course.setting.value
         vehicle = self._catalogue.vehicle(self.setup.vehicle).name
         return TrialConditions.of(course.name, setting, vehicle, self.conditions(link))
 
     def conditions(self, link: LinkRequest | None) -> dict[str, str]:
-        """Return the conditions of a result but for vehicle, course and setting, as text by name."""
+        """Return the conditions of a result besides vehicle, course and setting, as text by name."""
         values = self.setup.model_dump(exclude={"vehicle", "course", "setting"}, exclude_none=True)
         conditions = {name: str(value) for name, value in values.items()}
         if link is not None:
@@ -174,7 +174,7 @@ class StationRun:
         return conditions
 
     def _build_again(self, reason: str) -> None:
-        """Build the setup anew in a process that knows nothing of it, unless that has failed just now."""
+        """Order the setup again in a new process, unless that failed just before."""
         self.trial, self.beginning, self._contacts = None, None, False
         now = time.monotonic()
         again, self._built_again = now - self._built_again > _REBUILD_PERIOD, now
@@ -184,7 +184,7 @@ class StationRun:
             self.reason = f"{reason}; it is built again"
 
     def take_reports(self) -> Iterator[Report]:
-        """Apply the reports that have come, and yield them."""
+        """Apply the new reports, and yield them."""
         for report in self.simulation.reports():
             match report:
                 case RunReport(state, reason):

@@ -1,4 +1,4 @@
-"""Roles of clients: who drives, who waits for the seat, who instructs, who looks on."""
+"""Roles of clients: who drives, waits for the seat, instructs or looks on."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ class _Member:
 
 
 class Seats:
-    """Clients and their roles.
+    """Clients and their roles, with the driver's seat and its queue.
 
     Attributes:
-        driver: Id of the client that drives; None if the seat is free.
-        queue: Ids of those that wait for the seat, the next one first.
+        driver: Id of the driving client; None if the seat is free.
+        queue: Ids of the clients waiting for the seat, next one first.
     """
 
     def __init__(self, instructors: Collection[str] = ()) -> None:
-        """Begin without clients.
+        """Start without clients.
 
         Args:
-            instructors: Names that may instruct; any may if there are none.
+            instructors: Names that may instruct; empty for any.
         """
         self.driver: int | None = None
         self.queue: list[int] = []
@@ -41,7 +41,7 @@ class Seats:
         self._lost: str | None = None
 
     def join(self, client: int, name: str, wanted: Role) -> None:
-        """Take in a client; one that wants to drive gets the seat, or waits for it.
+        """Add a client; one that wants to drive gets the seat, or joins the queue.
 
         Who drove when its connection broke waits in front of all others.
 
@@ -63,7 +63,7 @@ class Seats:
             self._lost = None if name == self._lost else self._lost
 
     def leave(self, client: int) -> None:
-        """Let a client go; the seat of a driver becomes free."""
+        """Remove a client; if it drove, the seat becomes free."""
         member = self._members.pop(client)
         if self.driver == client:
             self.driver, self._lost = None, member.name
@@ -76,22 +76,22 @@ class Seats:
         return self._members[client].name
 
     def role(self, client: int) -> Role:
-        """Return the role of a client: one that wants to drive looks on until it has the seat."""
+        """Return a client's role: `onlooker` while it waits to drive."""
         wanted = self._members[client].wanted
         if wanted == "instructor":
             return "instructor"
         return "driver" if client == self.driver else "onlooker"
 
     def commands(self, client: int) -> bool:
-        """Return True if a client may configure, start and release: the driver and instructors."""
+        """Return whether a client may configure, start and release: the driver and instructors."""
         return client == self.driver or self.role(client) == "instructor"
 
     def may_stop(self, client: int) -> bool:
-        """Return True if a client may set the emergency stop: anyone that did not come to look on."""
+        """Return whether a client may set the emergency stop: any but those who joined as onlookers."""
         return self._members[client].wanted != "onlooker"
 
     def take(self, client: int) -> None:
-        """Give a client the seat; one that has to wait is in the queue from then on.
+        """Give a client the seat, or put it in the queue.
 
         Raises:
             NotReadyError: It looks on, or somebody drives or waits before it and it is no instructor.
@@ -110,7 +110,7 @@ class Seats:
         self._seat(client)
 
     def give(self, client: int, to: int | None) -> None:
-        """Let an instructor or the driver give the seat to a client, or back to who had it before.
+        """Give the seat to a client, or back to the driver before; for the driver and instructors.
 
         Raises:
             NotReadyError: The client has neither role, or there is nobody to give it to.
@@ -123,12 +123,12 @@ class Seats:
         self._seat(heir, done=client == self.driver)
 
     def release(self, client: int) -> None:
-        """Free the seat, if the client has it; where others wait it waits behind them."""
+        """Free the seat if the client has it; if others wait, it joins the queue's end."""
         if self.driver == client:
             self._seat(None, done=True)
 
     def _seat(self, client: int | None, done: bool = False) -> None:
-        """Change the driver; the one before waits in front of all others, or behind them if it is done."""
+        """Change the driver; the old one joins the queue's front, or its end if `done`."""
         before, self.driver = self.driver, client
         if before is not None or (client is not None and self.name(client) == self._lost):
             self._lost = None
@@ -140,7 +140,7 @@ class Seats:
                 self.queue.insert(len(self.queue) if done else 0, before)
 
     def listed(self) -> tuple[ClientInfo, ...]:
-        """Return all clients, in the order in which they came."""
+        """Return all clients, in the order in which they joined."""
         return tuple(
             ClientInfo(id=client, name=member.name, role=self.role(client))
             for client, member in self._members.items()

@@ -1,4 +1,4 @@
-"""Status of the station, as each client is told it."""
+"""Status of the station, as told to each client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from segtrack.station.web.viewing import Viewing
 
 @dataclass(frozen=True)
 class StationStatus:
-    """Status of the station at an instant.
+    """Status of the station at one instant.
 
     Attributes:
         seats: Roles of the clients.
@@ -25,7 +25,7 @@ class StationStatus:
         trials: Trials of the run.
         viewing: Replay and ghost.
         library: Recordings and records.
-        classroom: Exercises, and who has passed them.
+        classroom: Exercises, and each person's progress.
         message: Latest event of the station, in words.
     """
 
@@ -38,7 +38,7 @@ class StationStatus:
     message: str
 
     def for_client(self, client: Client, clients: Iterable[Client], now: float) -> StatusMessage:
-        """Return the message for a client, with the links of all clients where it is an instructor."""
+        """Return the status message for a client; an instructor's includes the links of all."""
         run, role = self.run, self.seats.role(client.id)
         replay, ghost = self.viewing.replay, self.viewing.ghost
         trial = self.trials.status()

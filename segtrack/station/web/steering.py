@@ -1,4 +1,4 @@
-"""Steering: the driver's controls as commands to the simulation."""
+"""Mapping of the driver's controls to commands for the simulation."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _LONGEST_STEP = 0.1
 
 
 class TakesCommands(Protocol):
-    """Receiver of commands."""
+    """Interface of the simulation for commands."""
 
     def command(self, latest: StampedCommand) -> None:
         """Replace the latest command."""
 
 
 class Steering:
-    """Mapping of the driver's controls to commands; the emergency stop latches here.
+    """Mapping of the driver's controls to commands, with the emergency stop's latch.
 
     Attributes:
         e_stop: True while the emergency stop is latched.
@@ -37,12 +37,12 @@ class Steering:
         self.change_vehicle(vehicle, scene)
 
     def change_vehicle(self, vehicle: VehicleDescription, scene: int) -> None:
-        """Steer another vehicle from now on, which begins at rest."""
+        """Steer another vehicle from now on, starting at rest."""
         self._vehicle, self._scene = vehicle, scene
         self.rest()
 
     def rest(self) -> None:
-        """Stop the belts, until controls come: the driver is gone, or another one is there."""
+        """Stop the belts until new controls come, because the driver left or changed."""
         self._mapper = InputMapper(self._vehicle)
         if self.e_stop:
             self._mapper.stop()
@@ -51,7 +51,7 @@ class Steering:
         self._simulation.command(self._latest)
 
     def stop(self, on: bool) -> None:
-        """Latch the emergency stop, or release it; nothing moves before everything was let go."""
+        """Latch or release the emergency stop; after a release nothing moves before all inputs are let go."""
         if on:
             self._mapper.stop()
         else:
@@ -61,7 +61,7 @@ class Steering:
         self._simulation.command(self._latest)
 
     def drive(self, message: ControlsMessage, now: float) -> None:
-        """Take controls that came at `now` [s]; those of a page that is not seen are all let go."""
+        """Apply controls received at `now` [s]; those of an invisible page count as let go."""
         step = 0.0 if self._at is None else min(now - self._at, _LONGEST_STEP)
         self._at = now
         command = self._mapper.update(message if message.visible else NOTHING_HELD, step)

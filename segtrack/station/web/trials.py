@@ -1,4 +1,4 @@
-"""Trials of a run in the web process: of exercises and others, and their comparison with an expert's."""
+"""Trials of a run, in the web process: free ones, exercises', and the comparison with an expert."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from segtrack.station.web.run import StationRun
 
 
 class Trials:
-    """Trials of a run."""
+    """Trials of a run: orders, conditions, and the comparison with an expert."""
 
     def __init__(self, run: StationRun, library: Library) -> None:
         """Begin without a trial."""
@@ -24,7 +24,7 @@ class Trials:
         self._due: tuple[Exercise, str] | None = None
 
     def begin(self, operator: str, repetitions: int, link: LinkRequest | None) -> None:
-        """Begin a trial; its conditions name the degradation of the driver's link.
+        """Begin a trial; the degradation of the driver's link is among its conditions.
 
         Raises:
             SegtrackError: The simulation is not ready, or an expert's record cannot be read.
@@ -34,7 +34,7 @@ class Trials:
         self._expert, self._exercise = expert, None
 
     def practise(self, exercise: Exercise) -> None:
-        """Build what an exercise is driven with, or go back to the start if it stands there.
+        """Build an exercise's simulation, or go back to the start if it is built.
 
         Raises:
             SegtrackError: It cannot be built, or something is being built.
@@ -48,7 +48,7 @@ class Trials:
             self._run.set_run("reset")
 
     def begin_exercise(self, exercise: Exercise, operator: str, link: LinkRequest | None) -> None:
-        """Begin the trial of an exercise, as soon as what it is driven with is built; see `begin`.
+        """Begin the trial of an exercise as soon as its simulation is built; see `begin`.
 
         Raises:
             SegtrackError: See `practise`.
@@ -59,7 +59,7 @@ class Trials:
         self.begin_due(link)
 
     def begin_due(self, link: LinkRequest | None) -> None:
-        """Begin the trial that waits for what it is driven with, if that is there; see `begin`.
+        """Begin the trial that waits for its simulation, if that is built; see `begin`.
 
         Raises:
             NotReadyError: The simulation is busy.
@@ -75,7 +75,7 @@ class Trials:
         self._expert, self._exercise = None, exercise
 
     def try_due(self, link: LinkRequest | None) -> str:
-        """Begin the trial that waits for what it is driven with; returns the reason if it cannot, or ""."""
+        """Begin the trial that waits for its simulation; returns the reason of a failure, or ""."""
         try:
             self.begin_due(link)
         except NotReadyError as error:
@@ -83,7 +83,7 @@ class Trials:
         return ""
 
     def order(self, action: Literal["abandon", "help"]) -> None:
-        """Abandon the trial, or ask for help.
+        """Abandon the trial, or record help in it.
 
         Raises:
             NotReadyError: The simulation is not ready.
@@ -93,15 +93,15 @@ class Trials:
     def set_run(
         self, action: Literal["start", "pause", "reset", "stop"], role: Role, driver: str | None
     ) -> None:
-        """Start, pause, reset or stop the run; an instructor alone interrupts a trial, and stops it as well.
+        """Start, pause, reset or stop the run; during a trial only an instructor may.
 
         While a fault holds the clock of a trial, anyone who commands may pause. It goes on with its operator
         alone.
 
         Args:
-            action: Order to the run.
-            role: Role of who asks.
-            driver: Name of who drives; None if nobody does.
+            action: Order for the run.
+            role: Role of the client that asks.
+            driver: Name of the driver; None if nobody drives.
 
         Raises:
             NotReadyError: A trial is on, or the simulation is not ready.
@@ -117,10 +117,10 @@ class Trials:
         self._run.set_run(action)
 
     def change_driver(self, operator: str | None) -> None:
-        """Note that somebody else drives, which is help in a trial; another operator's goes on for nobody.
+        """Record a change of driver, which counts as help in a trial; a trial of another operator ends.
 
         Args:
-            operator: Name of whoever drives now; None for an instructor, or nobody.
+            operator: Name of the new driver; None for an instructor, or nobody.
 
         Raises:
             NotReadyError: The simulation is busy.
@@ -131,18 +131,18 @@ class Trials:
         self.intervene("abandon" if another else "help")
 
     def join_driver(self, operator: str | None) -> None:
-        """Abandon the trial of an operator whose connection ended, if it is another one who drives now."""
+        """Abandon a disconnected operator's trial if somebody else drives now."""
         trial = self._run.trial
         if trial is not None and operator not in (None, trial.operator):
             with suppress(NotReadyError):
                 self.intervene("abandon")
 
     def forget_due(self) -> None:
-        """Begin no trial that waits for what it is driven with: who asked for it does not drive any more."""
+        """Cancel the trial that waits for its simulation, since the driver who asked has left."""
         self._due = None
 
     def intervene(self, action: Literal["abandon", "help"]) -> None:
-        """Abandon the present trial, or note help in it, whoever asks; does nothing without one.
+        """Abandon the present trial, or record help in it, for any client; does nothing without one.
 
         Raises:
             NotReadyError: The simulation is busy.
@@ -153,18 +153,18 @@ class Trials:
 
     @property
     def operator(self) -> str | None:
-        """Name of whoever's trial is under way, or has been ordered; None without one."""
+        """Operator of the trial that runs or is ordered; None without one."""
         if self._run.beginning is not None:
             return self._run.beginning
         return self._run.trial.operator if self._run.trial is not None and self.on else None
 
     @property
     def on(self) -> bool:
-        """True while a trial is under way."""
+        """True while a trial runs."""
         return self._run.trial is not None and not self._run.trial.over
 
     def name_expert(self, link: LinkRequest | None) -> None:
-        """Make the operator of the last trial the expert under the present conditions.
+        """Make the last trial's operator the expert under the present conditions.
 
         Raises:
             SegtrackError: There was no trial, or the operator has passed none under them.
@@ -174,7 +174,7 @@ class Trials:
         self._library.records.name_expert(self._run.trial.operator, self._run.event(link))
 
     def status(self) -> TrialStatus | None:
-        """Return the progress of the trial, compared with the expert's; None without one.
+        """Return the progress of the trial, with the ratio to the expert's rate; None without a trial.
 
         That of an exercise is passed if it is fast enough as well.
         """
@@ -186,6 +186,6 @@ class Trials:
         return trial.model_copy(update={"expert_fraction": trial.rate / expert.rate})
 
     def report_link(self, operator: str | None) -> str:
-        """Return the link of an operator's report; of the last one's for None."""
+        """Return the link of an operator's report; of the last operator's for None."""
         trial = self._run.trial
         return self._library.report_link(operator or (None if trial is None else trial.operator))

@@ -1,4 +1,4 @@
-"""Recordings on the page: one that is replayed, and one that drives along as a ghost."""
+"""Recordings on the page: a replay, and a ghost beside the driven vehicle."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _FIRST_SCENE = 2**31
 
 
 class SeenState:
-    """Bytes of a state, with and without contact loads."""
+    """Packed state, with and without contact loads."""
 
     def __init__(self, data: bytes) -> None:
-        """Take a packed state."""
+        """Keep a packed state."""
         self._data = data
         self._bare: bytes | None = None
 
     def bytes_for(self, contacts: bool) -> bytes:
-        """Return the message for a client that wants contact loads, or does not."""
+        """Return the message for a client, with or without contact loads."""
         if contacts:
             return self._data
         if self._bare is None:
@@ -36,14 +36,14 @@ class SeenState:
 
 
 class _Reading:
-    """A recording that is being read, and the share of it that was."""
+    """Recording being read in a thread, and the fraction read so far."""
 
     def __init__(self) -> None:
         self.share = 0.0
         self.film: Future[OpenRecording]
 
     def note(self, share: float) -> None:
-        """Note how far it was read."""
+        """Record the fraction read so far."""
         self.share = share
 
 
@@ -56,7 +56,7 @@ class Viewing:
     """
 
     def __init__(self, library: Library) -> None:
-        """Begin with neither."""
+        """Start with neither replay nor ghost."""
         self.replay: Playback | None = None
         self.ghost: OpenRecording | None = None
         self._library = library
@@ -67,7 +67,7 @@ class Viewing:
 
     @property
     def opening(self) -> float | None:
-        """Share that was read of what is being opened, the least of two; None if nothing is."""
+        """Fraction read of the recordings being opened, the smallest of two; None without any."""
         return min((reading.share for reading in self._reading.values()), default=None)
 
     @property
@@ -76,7 +76,7 @@ class Viewing:
         return bool(self._reading) or (self.replay is not None and self.replay.playing)
 
     def obey(self, request: ReplayRequest, now: float) -> bool:
-        """Open, play, pause, seek or close; returns True if the scene has changed.
+        """Open, play, pause, seek or close a replay; returns True if the scene has changed.
 
         Raises:
             SegtrackError: There is no such recording, or nothing is open.
@@ -101,7 +101,7 @@ class Viewing:
         return False
 
     def require_unused(self, recording: str) -> None:
-        """Check that a recording is neither replayed nor a ghost.
+        """Raise an error if a recording is replayed, or shown as a ghost.
 
         Raises:
             NotReadyError: It is.
@@ -117,12 +117,12 @@ class Viewing:
         return was_open
 
     def leave(self) -> None:
-        """Close the replay and hide the ghost: another vehicle or course is built."""
+        """Close the replay and hide the ghost, because another simulation is built."""
         self.close()
         self.hide_ghost()
 
     def show_ghost(self, recording: str, setup: DriveSetup) -> None:
-        """Show the vehicle of a recording that was driven under the same conditions as a setup.
+        """Show a recording's vehicle as a ghost; its conditions must be those of the setup.
 
         Raises:
             UnknownNameError: There is no such recording.
@@ -130,13 +130,13 @@ class Viewing:
         self._read("ghost", recording, partial(OpenRecording.open_alike, setup=setup))
 
     def hide_ghost(self) -> bool:
-        """Show no ghost any more; returns True if there was one."""
+        """Hide the ghost; returns True if there was one."""
         was_shown, self.ghost = self.ghost is not None, None
         self._reading.pop("ghost", None)
         return was_shown
 
     def poll_library(self, now: float) -> bool:
-        """Show recordings that have been read; returns True if the scene has changed.
+        """Open recordings that were read; returns True if the scene has changed.
 
         Raises:
             SegtrackError: A recording could not be read, or is no ghost of this run.
@@ -155,24 +155,24 @@ class Viewing:
         return bool(done)
 
     def replayed(self, now: float, flags: Flag) -> SeenState | None:
-        """Return the replay's state with the flags of the simulation; None without one."""
+        """Return the replay's state, with the flags of the simulation; None without a replay."""
         return None if self.replay is None else self._beside_ghost(self.replay.state(now, flags))
 
     def simulated(self, data: bytes) -> SeenState:
-        """Return the simulation's state."""
+        """Return the simulation's state, with the ghost if there is one."""
         return SeenState(data) if self.ghost is None else self._beside_ghost(StateMessage.unpack(data))
 
     def scene_fields(self) -> dict[str, Any] | None:
-        """Return the replay's scene; None without one."""
+        """Return the replay's scene; None without a replay."""
         return None if self.replay is None else {"number": self.replay.scene, **self.replay.film.scene}
 
     def ghost_look(self) -> dict[str, Any] | None:
-        """Return the ghost's look; None without one."""
+        """Return the ghost's look; None without a ghost."""
         look: dict[str, Any] | None = None if self.ghost is None else self.ghost.scene["look"]
         return look
 
     def _beside_ghost(self, state: StateMessage) -> SeenState:
-        """Return a state with the ghost at the same time: on the trial's clock where there is a trial."""
+        """Add the ghost's pose at the same time to a state; by the trial's clock during a trial."""
         if self.ghost is not None:
             time = state.trial_clock if state.flags & Flag.TRIAL else state.time
             state = replace(state, flags=state.flags | Flag.GHOST, ghost=self.ghost.pose(time))

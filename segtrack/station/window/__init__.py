@@ -1,4 +1,4 @@
-"""A program's own window to drive in: keys and pad by pygame-ce, the same mapping as on the page.
+"""Window for driving from a program: keys and gamepad by pygame-ce, mapped as on the page.
 
 | module | what |
 |---|---|

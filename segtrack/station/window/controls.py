@@ -1,4 +1,4 @@
-"""Pygame's events as controls: keys by their place on the keyboard, the pad in the W3C standard order."""
+"""Pygame's events as held inputs: keys by position, the gamepad in W3C standard order."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ _BUTTON_COUNT = 17
 
 
 class PygameControls:
-    """Inputs held in a window, from pygame's events; an unplugged pad and a lost focus let all go.
+    """Inputs held in a window, from pygame's events; losing the focus or the gamepad lets all go.
 
     Attributes:
-        focused: True while the window gets keys.
+        focused: True while the window has the keyboard focus.
     """
 
     def __init__(self) -> None:
-        """Create it with nothing held."""
+        """Start with nothing held."""
         self.focused = True
         self._let_go()
 
     def take(self, event: Event) -> None:
-        """Apply an event; those of no concern are ignored."""
+        """Apply an event; irrelevant ones are ignored."""
         if event.type == pygame.KEYDOWN and event.scancode in _CODES:
             self._keys.add(_CODES[event.scancode])
         elif event.type == pygame.KEYUP and event.scancode in _CODES:
@@ -86,7 +86,7 @@ class PygameControls:
 
     @property
     def held(self) -> Controls:
-        """Inputs held now; none while the window has no focus."""
+        """Inputs held now; none without the focus."""
         if not self.focused:
             return NOTHING_HELD
         return Controls(tuple(self._axes), tuple(self._buttons), frozenset(self._keys))

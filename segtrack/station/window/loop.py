@@ -1,4 +1,4 @@
-"""Window to drive in: its views and instruments, paced to the clock."""
+"""Window for driving: views and instruments, paced to the clock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from segtrack.station.window.controls import PygameControls
 
 
 def hud_lines(session: DriveSession, mapper: InputMapper, pace: Pace, focused: bool) -> list[str]:
-    """Return the lines to show: the state, then what keeps the vehicle from moving, if anything does."""
+    """Return the lines to display: the state, then the reason why the vehicle is held, if any."""
     robot = session.robot
     state = robot.state
     lines = [
@@ -44,7 +44,7 @@ def hud_lines(session: DriveSession, mapper: InputMapper, pace: Pace, focused: b
 
 
 def _belt(session: DriveSession, side: str) -> str:
-    """Format speed and slip of a side's first belt, one on the body if there is any."""
+    """Format speed and slip of a side's first belt, on the body if possible."""
     tracks = [track for track in session.robot.tracks.values() if track.side == side]
     tracks = [track for track in tracks if track.flipper is None] or tracks
     if not tracks:
@@ -57,7 +57,7 @@ def _degrees(angle: float) -> str:
 
 
 def _unsigned_zero(value: float, digits: int) -> float:
-    """Round a value to what will be shown, without the sign of a zero."""
+    """Round a value for display, without a minus sign before zero."""
     return round(value, digits) + 0.0
 
 
@@ -66,23 +66,23 @@ _BACKGROUND = (24, 28, 32)
 
 
 class DriveView(Protocol):
-    """View of a drive.
+    """Interface of a view of a drive.
 
     Attributes:
-        size: Width and height of the window that it needs [pixels].
+        size: Width and height of the window for it [pixels].
     """
 
     size: tuple[int, int]
 
     def draw(self, screen: pygame.Surface) -> None:
-        """Draw the vehicle where it is now."""
+        """Draw the vehicle at its present pose."""
 
     def turn(self) -> None:
-        """Look from elsewhere."""
+        """Change the viewpoint."""
 
 
 class CameraView:
-    """Pictures of a camera that follows the vehicle, drawn by segtrack: no GPU, any engine."""
+    """View by segtrack's camera, which follows the vehicle: no GPU, any engine."""
 
     size = (960, 540)
 
@@ -92,11 +92,11 @@ class CameraView:
         self._look()
 
     def draw(self, screen: pygame.Surface) -> None:
-        """Take a picture."""
+        """Take a picture and show it."""
         pygame.surfarray.blit_array(screen, self._camera.take().swapaxes(0, 1))
 
     def turn(self) -> None:
-        """Take the next of the camera's views."""
+        """Change to the camera's next view."""
         self._index = (self._index + 1) % len(_VIEWS)
         self._look()
 
@@ -106,7 +106,7 @@ class CameraView:
 
 
 class BulletView:
-    """PyBullet's window, its camera behind the vehicle; the small window beside it takes the keys."""
+    """View in PyBullet's window, with the camera behind the vehicle; a small window receives the keys."""
 
     size = (960, 120)
 
@@ -120,14 +120,14 @@ class BulletView:
         self._client.configureDebugVisualizer(self._client.COV_ENABLE_GUI, 0)
 
     def draw(self, screen: pygame.Surface) -> None:
-        """Move PyBullet's camera."""
+        """Move PyBullet's camera behind the vehicle."""
         state = self._session.robot.state
         heading = math.degrees(state.yaw) - 90 + self._from
         self._client.resetDebugVisualizerCamera(self._distance, heading, -25, state.position)
         screen.fill(_BACKGROUND)
 
     def turn(self) -> None:
-        """Look from another side."""
+        """Change the side from which PyBullet's camera looks."""
         self._from = (self._from + 90) % 360
 
 
@@ -146,21 +146,21 @@ _TEXT, _SHADOW, _MARGIN = (255, 255, 255), (0, 0, 0), 8
 
 
 class DriveWindow:
-    """Window that shows a drive, with the inputs that command it.
+    """Window that shows a drive, and maps its inputs to commands.
 
     Attributes:
-        session: Drive that is shown.
+        session: Drive to show.
         mapper: Mapper of inputs to commands.
         clock: Schedule of the ticks on the wall clock.
-        closed: True after the operator has closed the window.
+        closed: True after the operator closed the window.
     """
 
     def __init__(self, session: DriveSession, *, gui: bool = False) -> None:
         """Open the window.
 
         Args:
-            session: Drive to show; in PyBullet's own window for `gui`.
-            gui: Show PyBullet's window, and a small one that takes the keys.
+            session: Drive to show; its engine shows PyBullet's window for `gui`.
+            gui: True for PyBullet's window, with a small one that receives the keys.
 
         Raises:
             NotReadyError: PyBullet's window is asked for, and another engine runs the session.
@@ -226,6 +226,7 @@ class DriveWindow:
         self._drawn = time.perf_counter()
 
     def _take(self, event: pygame.event.Event) -> None:
+        """Handle one event: gamepads, closing, view and restart keys; then the held inputs."""
         if event.type == pygame.CONTROLLERDEVICEREMOVED:
             self._pads.clear()  # Whichever it was; the first that is left is taken anew.
         if event.type in (pygame.CONTROLLERDEVICEADDED, pygame.CONTROLLERDEVICEREMOVED):
@@ -241,7 +242,7 @@ class DriveWindow:
 
 
 def window_help(flippers: bool) -> str:
-    """Return the bindings of the window as text, a line each."""
+    """Return the window's bindings as text, one line each."""
     width = max(map(len, WINDOW_KEYS))
     return "\n".join(
         [help_text(flippers), *(f"window    {key:{width}}  {does}" for key, does in WINDOW_KEYS.items())]
@@ -249,7 +250,7 @@ def window_help(flippers: bool) -> str:
 
 
 def _open_display() -> None:
-    """Initialise pygame's display; what shows nothing has to be asked for."""
+    """Initialise pygame's display, and refuse a driver without a window unless the user chose it."""
     try:
         pygame.display.init()
     except pygame.error as error:
