@@ -226,16 +226,6 @@ def vehicle_links(vehicle: VehicleDescription) -> Links:
     )
 
 
-def body_mass(vehicle: VehicleDescription) -> MassProperties:
-    """Weigh the body, in its frame; the links of its URDF together, all joints at 0."""
-    own, *moved = _link_masses(vehicle)
-    frames = vehicle.joint_tree.frames({})
-    for joint, mass in zip(vehicle.joint_tree.joints, moved, strict=True):
-        frame = frames[joint.child]
-        own = own + mass.transformed(frame.rotation, frame.origin)
-    return own
-
-
 def _link_masses(vehicle: VehicleDescription) -> list[MassProperties]:
     """Weigh the body without what moves on it, then each link that a joint of its URDF moves."""
     body, tree = vehicle.body, vehicle.joint_tree

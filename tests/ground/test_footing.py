@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 import segtrack
 from segtrack import terrain
 from segtrack.engine import EngineName
-from segtrack.terrain.soil import ASSUMED_UNLOADING
 
 Array = NDArray[np.float64]
 SOILS = ["dry sand", "LETE sand"]
 """Without numbers for unloading, and with them."""
+ASSUMED_UNLOADING = 10.0
+"""Slope of unloading over that of loading, where a soil has no numbers (docs/topics/soil.md)."""
 
 
 def pressure_by_hand(soil: terrain.Soil, b: Array, sinkage: Array, greatest: Array, bed: Array) -> Array:

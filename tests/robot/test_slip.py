@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 import segtrack
 from segtrack import terrain
 from segtrack.robot import longitudinal_slip
-from segtrack.robot.track import REST_SPEED
 
+REST_SPEED = 0.01
+"""Speed below which slip fades to 0 [m/s]."""
 speeds = st.floats(-5.0, 5.0)
 above_rest = st.floats(REST_SPEED, 5.0)
 MODELS = [
