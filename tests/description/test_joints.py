@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 from tables import each_row
 
 from segtrack.description import link_frames, load_vehicle, vehicle_links
+from segtrack.description.joints.design import ForceCurve
 from segtrack.errors import VehicleFileError
 
 HAND = [
@@ -133,6 +134,8 @@ def test_a_curve_goes_through_its_points_and_on_as_it_ends(tmp_path: Path) -> No
     (joint,) = written(tmp_path, {"free": {"spring": {"table": table}}}).joint_tree.joints
     forces = [joint.passive_force(x, 0.0) for x in (-2.0, -1.0, -0.5, 0.0, 1.0, 2.0, 4.0)]
     assert forces == pytest.approx([7.0, 4.0, 2.5, 1.0, 0.5, 0.0, -1.0])
+    curve = ForceCurve.through([(-1.0, 4.0), (0.0, 1.0), (2.0, 0.0)])
+    assert [curve.slope(x) for x in (-3.0, -0.5, 0.5, 9.0)] == pytest.approx([-3.0, -3.0, -0.5, -0.5])
 
 
 @pytest.mark.parametrize(
