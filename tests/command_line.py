@@ -5,8 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 import segtrack
@@ -27,3 +29,11 @@ def run(*arguments: str, folder: Path) -> Result:
 def run_process(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Call the program as users do."""
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False, cwd=folder)
+
+
+def defaults_of(*path: str) -> dict[str, Any]:
+    """Defaults of a command's options by name."""
+    command: Any = get_command(app)
+    for name in path:
+        command = command.commands[name]
+    return {option.name: option.default for option in command.params}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import segtrack
 from segtrack import terrain
-from segtrack.description import VehicleDescription
+from segtrack.description import DriveSpec, VehicleDescription
 from segtrack.engine import resolve
 from segtrack.envs import Environment, Task
 from segtrack.robot import Robot
@@ -55,7 +55,7 @@ def vary(
     tracks = {
         name: track.model_copy(
             update={
-                "drive": track.drive.model_copy(update=drive or {}),
+                "drive": DriveSpec.model_validate(track.drive.model_dump(exclude_unset=True) | (drive or {})),
                 "contact": track.contact.model_copy(update=contact or {}),
             }
         )

@@ -226,16 +226,6 @@ def vehicle_links(vehicle: VehicleDescription) -> Links:
     )
 
 
-def body_mass(vehicle: VehicleDescription) -> MassProperties:
-    """Mass properties of the body in the body frame; a URDF's links added up with all joints at 0."""
-    own, *moved = _link_masses(vehicle)
-    frames = vehicle.joint_tree.frames({})
-    for joint, mass in zip(vehicle.joint_tree.joints, moved, strict=True):
-        frame = frames[joint.child]
-        own = own + mass.transformed(frame.rotation, frame.origin)
-    return own
-
-
 def _link_masses(vehicle: VehicleDescription) -> list[MassProperties]:
     """Mass properties of the body without its moving links, then of each moving link of the URDF."""
     body, tree = vehicle.body, vehicle.joint_tree

@@ -15,7 +15,6 @@ from tables import each_row
 
 import segtrack
 from segtrack import Batch, terrain
-from segtrack.description.drive import TorqueTable
 from segtrack.envs import EpisodeCourse
 from segtrack.envs.task import Path
 from segtrack.envs.view import CourseGrounds
@@ -268,7 +267,7 @@ def test_variants_have_limits_and_gauges_of_their_own():
 
 def test_throttles_and_brakes_are_those_of_a_world_and_last_until_a_speed_is_commanded():
     """Other ones on each side, of drives with a table of torques; then by both commands of speeds."""
-    table = TorqueTable(radius=0.1, rows=((0.0, 10.0), (5.0, 10.0), (15.0, 4.0)), gears=(2.0,))
+    table = {"radius": 0.1, "rows": ((0.0, 10.0), (5.0, 10.0), (15.0, 4.0)), "gears": (2.0,)}
     drive = {"max_force": None, "max_speed": 0.7, "torque_table": table, "max_brake": 400.0}
     vehicle, pedals = vary("packbot", drive=drive), [(0.1, 0.3, 0.0, 0.1), (-0.2, 0.05, 0.02, 0.0)]
     ends = (lambda d: d.set_belt_speed(0.3, 0.1), lambda d: d.set_track_speeds([0.3, 0.1]))

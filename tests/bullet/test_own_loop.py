@@ -7,6 +7,7 @@ import pybullet
 import pybullet_data
 import pytest
 from pybullet_utils.bullet_client import BulletClient
+from quick import some_of
 
 import segtrack
 from segtrack.errors import DivergedError, NotReadyError, RemovedError
@@ -217,7 +218,9 @@ def packbot_on_its_belts(client, track_model):
 
 
 @pytest.mark.parametrize("track_model, within", [("compliant", 0.01), ("surface", 0.01), ("chain", 0.04)])
-@pytest.mark.parametrize("steps", [(0.004, 0.001, 0.004), (0.001, 0.004, 0.001)])
+@pytest.mark.parametrize(
+    "steps", some_of([(0.004, 0.001, 0.004), (0.001, 0.004, 0.001)], (0.004, 0.001, 0.004))
+)
 def test_a_step_that_a_program_changes_kicks_no_belt(client, track_model, within, steps):
     """PackBot keeps its 0.5 m/s; with shoes it sways by 2.5 % on polygons, whatever the step."""
     robot = packbot_on_its_belts(client, track_model)

@@ -184,7 +184,7 @@ def test_a_track_without_its_upper_line_pitches_the_vehicle_as_a_whole_one(vehic
 
 
 @pytest.mark.parametrize("track_model", ["segments", "smooth", "wheels:4", "compliant", "chain"])
-@pytest.mark.parametrize("what", some_of(["place", "set_velocity", "both", "restore"], "both", "restore"))
+@pytest.mark.parametrize("what", some_of(["place", "set_velocity", "both", "restore"], "restore"))
 def test_work_is_booked_once_and_at_the_speed_of_its_step(track_model: str, what: str) -> None:
     """A velocity or place that is set between two steps is no work of the drive."""
     found = []

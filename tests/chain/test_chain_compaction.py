@@ -12,9 +12,10 @@ from segtrack.chain import TrackChain
 from segtrack.description import VehicleDescription
 from segtrack.ground import MAX_SOLIDS_PER_POINT, NONE
 from segtrack.terrain import Soil, find_soil
-from segtrack.terrain.soil import ASSUMED_UNLOADING
 
 SPEED, WAY = 0.25, 0.3
+ASSUMED_UNLOADING = 10.0
+"""Slope of unloading over that of loading, where a soil has no numbers (docs/topics/soil.md)."""
 
 
 def greatest_sinkages(chain: TrackChain) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from quick import some_of
 from scipy.spatial.transform import Rotation
 from test_chain_tension import tension_of_runs
 
@@ -77,7 +78,7 @@ LIGHT = (
 )
 
 
-@pytest.mark.parametrize("name", LIGHT)
+@pytest.mark.parametrize("name", some_of(LIGHT, "example_rover", "tapered"))
 def test_light_vehicles_have_bushings_of_1e6_as_ever(name: str) -> None:
     assert {design.chain.bushing.stiffness for design in designs(load_vehicle(name))} == {1e6}
 

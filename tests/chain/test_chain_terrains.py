@@ -77,7 +77,22 @@ def test_every_kind_that_has_heights_is_below() -> None:
     }
 
 
-@pytest.mark.parametrize("ground", GROUNDS, ids=lambda ground: type(ground).__name__)
+QUICK = (
+    terrain.Waves,
+    terrain.StepField,
+    terrain.Heightfield,
+    terrain.PlatformGap,
+    terrain.HalfRound,
+    terrain.StaticBody,
+)
+"""A kind of each shape that ground is made of."""
+
+
+@pytest.mark.parametrize(
+    "ground",
+    [pytest.param(each, marks=[pytest.mark.slow] * (type(each) not in QUICK)) for each in GROUNDS],
+    ids=lambda ground: type(ground).__name__,
+)
 def test_a_chain_stands_on_ground_of_every_kind(ground: terrain.Terrain) -> None:
     """It is carried, and no shoe is deeper in it than what its contact gives by under the whole weight.
 

@@ -18,7 +18,6 @@ from segtrack.bullet.frames import link_mass, link_motion
 from segtrack.chain import TrackChain
 from segtrack.description import load_vehicle
 from segtrack.description.chain import ChainSpec
-from segtrack.description.chain.spec import ShoesSpec
 from segtrack.errors import DivergedError
 from segtrack.robot import Robot
 from segtrack.terrain import Soil
@@ -230,7 +229,7 @@ def test_a_vehicle_sinks_into_an_elastic_bed_by_weight_over_stiffness_and_area()
     stiffness = 1e6
     vehicle = load_vehicle("packbot")
     smooth = {name: track.model_copy(update={"grousers": None}) for name, track in vehicle.tracks.items()}
-    chain = ChainSpec(shoes=ShoesSpec(count=SHOES))
+    chain = ChainSpec.model_validate({"shoes": {"count": SHOES}})
     with segtrack.World() as world:
         world.add_terrain(terrain.Plane(soil=Soil.linear(stiffness, 1e3, 0.5, 50.0)))
         vehicle = vehicle.model_copy(update={"tracks": smooth, "chain": chain})

@@ -157,8 +157,8 @@ main()
     ("name", "module", "call"),
     [
         ("SIGINT", "numpy", "vehicles"),
-        ("SIGTERM", "numpy", "vehicles"),
-        ("SIGHUP", "numpy", "vehicles"),
+        pytest.param("SIGTERM", "numpy", "vehicles", marks=pytest.mark.slow),
+        pytest.param("SIGHUP", "numpy", "vehicles", marks=pytest.mark.slow),
         ("SIGINT", "segtrack.reproduce.speed", "reproduce"),
     ],
 )

@@ -1,14 +1,12 @@
 """Searches of `segtrack event` that are interrupted or diverge, with runs that are known beforehand."""
 
-import inspect
 import json
 from dataclasses import MISSING, fields, replace
 
 import pytest
-from command_line import run
+from command_line import defaults_of, run
 
 import segtrack.events
-from segtrack.cli.event import _gap, _ride, _trapezoid
 from segtrack.errors import DivergedError
 from segtrack.events import (
     EventSetup,
@@ -67,11 +65,10 @@ def test_a_search_that_diverges_is_an_error_with_its_reason(passed, monkeypatch,
 
 
 @pytest.mark.parametrize(
-    ("make", "kind"), [(_gap, GapObstacle), (_trapezoid, TrapezoidObstacle), (_ride, RideCourse)]
+    ("command", "kind"), [("gap", GapObstacle), ("trapezoid", TrapezoidObstacle), ("ride", RideCourse)]
 )
-def test_options_have_the_defaults_of_the_obstacles_that_they_make(make, kind):
+def test_options_have_the_defaults_of_the_obstacles_that_they_make(command, kind):
     """They are written twice, since obstacles take a while to import."""
-    options = inspect.signature(make).parameters.values()
-    given = {each.name: each.default for each in options if each.default is not each.empty}
     own = {each.name: each.default for each in fields(kind) if each.default is not MISSING}
-    assert given == own
+    given = defaults_of("event", command)
+    assert {name: given[name] for name in own} == own

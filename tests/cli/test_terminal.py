@@ -15,7 +15,7 @@ from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.envs.learning import CONDITIONS, Evaluation, EvaluationSetup, LevelResult, TaskSpeeds
 from segtrack.envs.learning.batch_benchmark import BatchSpeed, SingleSpeed
 from segtrack.envs.learning.results import EpisodeOutcome
-from segtrack.report import batch_table, benchmark_table, evaluation_tables, tables
+from segtrack.report import batch_table, benchmark_table, evaluation_tables, vehicles_table
 from segtrack.reproduce import okada_table_4
 from segtrack.reproduce.okada_cases import TABLE_4
 from segtrack.reproduce.speed import speed_table
@@ -89,7 +89,7 @@ def batches():
 
 
 TABLES = {
-    "vehicles": lambda: tables.vehicles_table({name: load_vehicle(name) for name in bundled_vehicles()}),
+    "vehicles": lambda: vehicles_table({name: load_vehicle(name) for name in bundled_vehicles()}),
     "table 4": table_4,
     "turning": turning,
     "speed": speed,

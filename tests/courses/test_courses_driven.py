@@ -9,7 +9,7 @@ from quick import some_of
 import segtrack
 from segtrack import terrain
 from segtrack.courses import bundled_courses, load_course
-from segtrack.terrain.solids import block
+from segtrack.geometry import Box
 
 STRAIGHT = [name for name in bundled_courses() if name not in ("figure-8", "parcours", "narrow-lane")]
 TICK = 0.05
@@ -114,8 +114,8 @@ def speeds_over(parts):
 def test_seams_between_level_solids_do_not_trip_a_belt():
     """As those of a step field, every 0.1 m along and across."""
     edges = np.linspace(-1.2, 1.2, 25).tolist()
-    whole = speeds_over((block(-1.2, 1.2, -0.6, 0.6, 0.2, 0.25),))
-    tiles = tuple(block(x, x + 0.1, y, y + 0.1, 0.2, 0.25) for x in edges[:-1] for y in edges[6:-7])
+    whole = speeds_over((Box((2.4, 1.2, 0.25), (0.0, 0.0, 0.075)),))
+    tiles = tuple(Box((0.1, 0.1, 0.25), (x + 0.05, y + 0.05, 0.075)) for x in edges[:-1] for y in edges[6:-7])
     assert speeds_over(tiles) == pytest.approx(whole, abs=2e-4)
 
 

@@ -13,9 +13,14 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 from tables import each_row
 
-from segtrack.description import Body, VehicleDescription, body_shapes, link_frames, weighing_links
-from segtrack.description.frames import LinkShape
-from segtrack.description.placement import body_mass
+from segtrack.description import (
+    Body,
+    VehicleDescription,
+    body_shapes,
+    link_frames,
+    vehicle_links,
+    weighing_links,
+)
 from segtrack.description.urdf_checks import Mounting, link_problems, root_links, urdf_mistakes
 
 NUMBERS = """
@@ -46,9 +51,12 @@ def numbers() -> list[tuple[str, str, int]]:
     return [(tag, key, int(count)) for tag, key, count in (line.split() for line in NUMBERS.split(","))]
 
 
-def shape(text: str, folder: Path = Path()) -> np.ndarray:
-    """Corners of a shape."""
-    return LinkShape(ElementTree.fromstring(text), None, folder).corners()  # type: ignore[arg-type]
+def shape(text: str, folder: Path) -> np.ndarray:
+    """Corners of the one shape of a URDF in a folder."""
+    file, link = folder / "own.urdf", f'<link name="base"><visual><geometry>{text}</geometry></visual></link>'
+    file.write_text(f'<robot name="own">{link}</robot>')
+    ((_, found),) = body_shapes(str(file), "visual")
+    return found.corners()
 
 
 @each_row("tag, key, count", numbers())
@@ -91,7 +99,7 @@ def test_a_body_weighs_what_its_links_weigh_where_they_are(tmp_path) -> None:
     """By the parallel-axis theorem."""
     (tmp_path / "own.urdf").write_text(HELD)
     body = Body.model_validate({"urdf": "own.urdf"}, context={"folder": tmp_path})
-    whole = body_mass(VehicleDescription.model_construct(body=body))
+    whole = vehicle_links(VehicleDescription.model_construct(body=body, tracks={}, flippers={})).whole
     frames = link_frames(ElementTree.fromstring(HELD))
     base = Rotation.from_euler("z", 90, degrees=True).as_matrix()
     own = np.array([[1, 0.1, 0.2], [0.1, 2, 0.3], [0.2, 0.3, 2.5]])
@@ -129,22 +137,22 @@ def test_a_shape_is_in_its_links_frame_with_its_own_origin(tmp_path) -> None:
     assert seen[0][1].box_size is None
 
 
-def test_a_boxs_corners_are_half_its_sides_from_its_middle() -> None:
-    corners = shape('<box size="0.2 0.4 0.6"/>')
+def test_a_boxs_corners_are_half_its_sides_from_its_middle(tmp_path) -> None:
+    corners = shape('<box size="0.2 0.4 0.6"/>', tmp_path)
     assert len(np.unique(corners, axis=0)) == 8
     np.testing.assert_allclose(np.abs(corners), [[0.1, 0.2, 0.3]] * 8)
 
 
-def test_round_shapes_have_their_corners_on_their_surface_and_nearly_their_section() -> None:
+def test_round_shapes_have_their_corners_on_their_surface_and_nearly_their_section(tmp_path) -> None:
     """A ring of 16 has sin(2 pi / 16) / (2 pi / 16) of a circle's area; chords are 2 % inside."""
     share = math.sin(math.pi / 8) / (math.pi / 8)
-    rod = shape('<cylinder radius="0.3" length="0.8"/>')
+    rod = shape('<cylinder radius="0.3" length="0.8"/>', tmp_path)
     np.testing.assert_allclose(np.hypot(rod[:, 0], rod[:, 1]), 0.3)
     np.testing.assert_allclose(np.abs(rod[:, 2]), 0.4)
     assert ConvexHull(rod).volume == pytest.approx(math.pi * 0.3**2 * 0.8 * share)
-    ball = shape('<sphere radius="0.3"/>')
+    ball = shape('<sphere radius="0.3"/>', tmp_path)
     np.testing.assert_allclose(np.linalg.norm(ball, axis=1), 0.3)
-    long = shape('<capsule radius="0.3" length="1.0"/>')
+    long = shape('<capsule radius="0.3" length="1.0"/>', tmp_path)
     ends = long - np.sign(long[:, 2:]) * [0, 0, 0.5]
     np.testing.assert_allclose(np.linalg.norm(ends, axis=1), 0.3)
     for points, length in ((ball, 0.0), (long, 1.0)):

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from chain_vehicles import parsed
 from pydantic import ValidationError
 from tables import each_row
 
@@ -26,8 +27,6 @@ from segtrack.description import (
     place_tracks,
     vehicle_links,
 )
-from segtrack.description.grousers import Grousers
-from segtrack.description.placement import body_mass
 from segtrack.errors import Problem, VehicleFileError
 
 SHAPES = {
@@ -369,7 +368,8 @@ def test_shapes_repeat_from_where_their_pattern_does():
         ([bar, rod, rod, bar], 4),
         ([bar, rod, rod] * 2, 3),
     ]:  # fmt: skip
-        grousers = Grousers.model_validate({"count": 12, "pattern": pattern})
+        vehicle = parsed("packbot", (("tracks", "left", "grousers"), {"count": 12, "pattern": pattern}))
+        grousers = vehicle.tracks["left"].grousers
         assert len(grousers.shapes) == kinds and grousers.height == 0.01
 
 
@@ -422,5 +422,5 @@ def test_a_vehicle_has_one_mass_however_it_is_asked(name):
     links = vehicle_links(vehicle)
     parts = [flipper.mass for flipper in vehicle.flippers.values()]
     parts += [mounted.spec.belt.mass for mounted in vehicle.mounted_tracks()]
-    assert links.mass == pytest.approx(body_mass(vehicle).mass + sum(parts))
+    assert links.mass == pytest.approx(vehicle.body.total_mass + sum(parts))
     assert links.whole.mass == links.mass

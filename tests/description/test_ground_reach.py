@@ -6,13 +6,13 @@ import math
 import numpy as np
 import pytest
 import yaml
+from command_line import run
 from pybullet_utils.bullet_client import BulletClient
 from tables import each_row
 
 import segtrack
 from segtrack import terrain
 from segtrack.batch import Batch
-from segtrack.cli.files import validate
 from segtrack.description import bundled_vehicles, load_vehicle, low_shapes, parse_vehicle
 from segtrack.errors import VehicleFileError
 from segtrack.experiments import belt_share
@@ -161,12 +161,11 @@ def test_a_batch_leaves_them_out_as_well(tmp_path):
     assert abs(places[0][0, 5]) > 1e-3
 
 
-def test_validate_names_the_shapes_and_the_share_of_the_belts(tmp_path, capsys):
+def test_validate_names_the_shapes_and_the_share_of_the_belts(tmp_path):
     path = tmp_path / "own.yaml"
     own = vehicle(tmp_path, stand_ins()).model_dump(mode="json", exclude_unset=True)
     path.write_text(yaml.safe_dump(own))
-    validate(str(path))
-    told = "".join(capsys.readouterr().err.split())
+    told = "".join(run("validate", str(path), folder=tmp_path).stderr.split())
     for i, kind in enumerate(2 * ["box", "cylinder", "cylinder"], start=1):
         assert f"link'base':collision{i}({kind})reachesaslowasthebelts'tips" in told
     share = belt_share(load_vehicle(path))
@@ -174,7 +173,7 @@ def test_validate_names_the_shapes_and_the_share_of_the_belts(tmp_path, capsys):
     assert told.count("body.without_contact") == 1
 
 
-def test_validate_tells_what_is_hardly_meant(tmp_path, capsys):
+def test_validate_tells_what_is_hardly_meant(tmp_path):
     """Sides that the tracks' names deny, and a body as large as a mesh in mm makes it."""
     path = tmp_path / "own.yaml"
     own = vehicle(tmp_path, '<collision><geometry><box size="400 300 0.06"/></geometry></collision>')
@@ -182,8 +181,7 @@ def test_validate_tells_what_is_hardly_meant(tmp_path, capsys):
     for track in data["tracks"].values():
         track["mount"]["xyz"][1] *= -1
     path.write_text(yaml.safe_dump(data))
-    validate(str(path))
-    told = " ".join(capsys.readouterr().err.split())
+    told = " ".join(run("validate", str(path), folder=tmp_path).stderr.split())
     assert "own: track left lies on the right, at y = -0.22 m: +y is the left" in told
     assert "own: track right lies on the left, at y = 0.22 m: +y is the left" in told
     assert "own: its body's shapes reach 250 m from its centre of mass" in told

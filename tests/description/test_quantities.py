@@ -15,7 +15,6 @@ import pytest
 from tables import each_row
 
 from segtrack.description import VehicleDescription, bundled_vehicles, contact_of, load_vehicle, vehicle_links
-from segtrack.description.placement import body_mass
 from segtrack.errors import InvalidValueError, MappingFileError
 from segtrack.experiments import Rig, uniform_turns, with_contact_length, with_gauge
 from segtrack.logs import Channel, Log, Motion, Signal
@@ -274,4 +273,3 @@ def test_a_body_of_a_urdf_weighs_what_its_links_weigh() -> None:
     belts = sum(track.spec.belt.mass for track in rover.mounted_tracks())
     flippers = sum(flipper.mass for flipper in rover.flippers.values())
     assert rover.body.total_mass == pytest.approx(rover.mass - belts - flippers)
-    assert rover.body.total_mass == pytest.approx(body_mass(rover).mass)

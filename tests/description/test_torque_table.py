@@ -5,7 +5,6 @@ import pytest
 from scenes import vary
 
 from segtrack.description import DriveSpec
-from segtrack.description.drive import TorqueTable
 from segtrack.engine import force_at
 from segtrack.errors import InvalidValueError
 from segtrack.world import World
@@ -22,14 +21,14 @@ def flat(drive):
 
 
 def test_one_gear_is_the_table_over_the_radius():
-    drive = DriveSpec(max_speed=13.4, torque_table=TorqueTable(radius=RADIUS, rows=M113))
+    drive = DriveSpec(max_speed=13.4, torque_table={"radius": RADIUS, "rows": M113})
     assert drive.stall_force == drive.brake_force == pytest.approx(9519.0 / RADIUS)
     for speed, torque in ((0.0, 9519.0), (2.51, 7140.0), (3.76, (7140.0 + 3570.0) / 2), (40.0, 892.0)):
         assert force_at(flat(drive), speed * RADIUS) == pytest.approx(torque / RADIUS)
 
 
 def test_of_several_gears_the_strongest_is_in():
-    drive = DriveSpec(max_speed=80.0, torque_table=TorqueTable(radius=RADIUS, rows=ENGINE, gears=GEARS))
+    drive = DriveSpec(max_speed=80.0, torque_table={"radius": RADIUS, "rows": ENGINE, "gears": GEARS})
     speeds = np.linspace(0.0, 90.0, 4001)
     each = [np.interp(speeds * g / RADIUS, *np.transpose(ENGINE)) * g / RADIUS for g in GEARS]
     found = [force_at(flat(drive), speed) for speed in speeds.tolist()]
@@ -47,7 +46,7 @@ def test_a_table_read_between_its_rows_is_numpys():
 def test_a_step_too_long_for_a_steep_table_is_refused(engine):
     if engine == "pybullet":
         pytest.importorskip("pybullet")
-    cliff = TorqueTable(radius=0.1, rows=((0.0, 40.0), (1.0, 40.0), (1.1, 0.0)))
+    cliff = {"radius": 0.1, "rows": ((0.0, 40.0), (1.0, 40.0), (1.1, 0.0))}
     steep = vary("packbot", drive={"max_force": None, "torque_table": cliff})
     mass = steep.tracks["left"].moving_mass
     longest = mass / (400.0 / 0.01)

@@ -7,9 +7,7 @@ import pytest
 from tables import each_row
 
 from segtrack.courses import bundled_courses, load_course, parse_course
-from segtrack.courses.ground import MAX_SOLIDS
 from segtrack.description import MAX_NODES, find_vehicle, load_vehicle, parse_yaml, read_text
-from segtrack.description.yaml_file import MAX_BYTES
 from segtrack.errors import (
     CourseFileError,
     FileAccessError,
@@ -21,6 +19,8 @@ from segtrack.errors import (
 from segtrack.logs.mapping import load_mapping
 from segtrack.study import load_study_file
 
+MAX_BYTES, MAX_SOLIDS = 2**18, 5000
+"""Most bytes of a file, and most solids of a course."""
 HEAD = "title: B\ndescription: b\nvehicle: quince\n"
 LANE = "lanes:\n- width: 1.2\n  pieces:\n  - {flat: {length: 1.2}, name: near}\n"
 DRIVEN = f"{HEAD}start: {{x: 0, y: 0}}\ngates: [{{place: {{x: 0, y: 0}}}}, {{place: {{x: 3, y: 0}}}}]\n"

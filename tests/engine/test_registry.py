@@ -40,10 +40,10 @@ def sand(monkeypatch: pytest.MonkeyPatch) -> TrackModelEntry:
         return BeltVehicle(description, "surface", time_step, flippers)
 
     def bullet(name):
-        from segtrack.bullet.belts.segments import smooth_builder
+        from segtrack.bullet import track_builder
 
         assert name == SAND
-        return smooth_builder("smooth")
+        return track_builder("smooth")
 
     module.native, module.bullet = native, bullet
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -8,8 +8,7 @@ from command_line import run
 
 import segtrack
 from segtrack.events import Assumptions, EventSetup, StepObstacle, run_beside, run_event
-from segtrack.report import draw_loads
-from segtrack.report.load_figure import draw_instants
+from segtrack.report import draw_instants, draw_loads
 
 BRIEF = Assumptions(step_rest=0.2, stall_time=1.0, past=0.2)
 

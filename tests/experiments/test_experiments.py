@@ -197,7 +197,7 @@ def test_parallel_work_keeps_its_order_and_passes_errors_on() -> None:
 
 INTERRUPTED_START = """
 import time
-from segtrack.experiments.parallel import Workers
+from segtrack.experiments import Workers
 with Workers(2) as pool:
     try:
         pool.run(time.sleep, [60, 60], lambda *done: None)

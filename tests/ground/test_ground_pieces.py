@@ -12,9 +12,10 @@ from scipy.spatial.transform import Rotation
 
 from segtrack import terrain
 from segtrack.errors import InvalidValueError
+from segtrack.geometry import Box, Cylinder, Hull
 from segtrack.ground import Grouser, Tread, pack_ground, pack_treads
 from segtrack.ground.pack import SIDES, polyhedra
-from segtrack.terrain import solids
+from segtrack.terrain import HalfSpace, Prism
 
 pytestmark = pytest.mark.usefixtures("kernels_run_as")
 OFF_MIDDLE = Tread(0.1, 0.2, 0.01, 0.015, Grouser(0.02, 0.03, 0.01, x=-0.02), x=0.04)
@@ -81,13 +82,13 @@ TRIANGLE = ((-0.5, 0.0), (0.4, 0.0), (0.1, 0.3))
 @pytest.mark.parametrize(
     ("solid", "corners"),
     [
-        (solids.Box((0.2, 0.4, 0.6), CENTER, QUATERNION), CENTER + TURN.apply(CORNERS)),
+        (Box((0.2, 0.4, 0.6), CENTER, QUATERNION), CENTER + TURN.apply(CORNERS)),
         (
-            solids.Cylinder(0.3, 0.8, CENTER, QUATERNION),
+            Cylinder(0.3, 0.8, CENTER, QUATERNION),
             CENTER + TURN.apply([(x, y, z) for x, z in RING for y in (-0.4, 0.4)]),
         ),
-        (solids.Prism(TRIANGLE, 0.6), np.array([(x, y, z) for x, z in TRIANGLE for y in (-0.3, 0.3)])),
-        (solids.Hull.of(CENTER + TURN.apply(CORNERS)), CENTER + TURN.apply(CORNERS)),
+        (Prism(TRIANGLE, 0.6), np.array([(x, y, z) for x, z in TRIANGLE for y in (-0.3, 0.3)])),
+        (Hull.of(CENTER + TURN.apply(CORNERS)), CENTER + TURN.apply(CORNERS)),
     ],
     ids=["box", "cylinder", "prism", "hull"],
 )
@@ -117,7 +118,7 @@ def test_planes_and_edges_of_a_solid_are_those_of_its_corners_hull(solid, corner
     ("normal", "top"), [(UP, 0.7), ((0.6, 0.0, 0.8), math.inf), ((-0.6, 0.0, 0.8), math.inf)]
 )
 def test_a_half_space_is_one_plane_bounded_where_it_is_level(normal, top):
-    (body,) = polyhedra([solids.HalfSpace(CENTER, normal)])
+    (body,) = polyhedra([HalfSpace(CENTER, normal)])
     np.testing.assert_allclose(body.planes, [[*normal, np.dot(normal, CENTER)]])
     assert body.edges.shape == (0, 6)
     assert body.bounds.tolist() == [-math.inf] * 3 + [math.inf, math.inf, top]

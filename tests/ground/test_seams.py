@@ -56,7 +56,7 @@ def free_arc(solids, point, along):
     return None if arcs == 2 else free.sum() * 2 * math.pi / len(angles)
 
 
-@pytest.mark.parametrize("seed", some_of(range(4), 0, 1))
+@pytest.mark.parametrize("seed", some_of(range(4), 1))
 def test_edges_are_exposed_where_the_ground_beside_them_is_convex(seed):
     """Random boxes on a grid of 5 cm: where more than half around an edge is free, and there once."""
     random = np.random.default_rng(seed)

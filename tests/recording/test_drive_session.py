@@ -12,7 +12,6 @@ from segtrack import load_vehicle
 from segtrack.description import vehicle_links
 from segtrack.errors import InvalidValueError, SegtrackError, UnknownNameError
 from segtrack.recording import Command, DriveSession, DriveSetup
-from segtrack.recording.session import with_payload
 
 TURN = Command(0.3, -0.1, {"front_left": 0.8})
 
@@ -166,23 +165,29 @@ def test_readings_are_what_their_names_say(session):
     assert readings["energy [J]"] == session.robot.energy
 
 
+def loaded_vehicle(payload, position=None, vehicle="quince"):
+    """The vehicle of a session with a payload [kg]."""
+    setup = DriveSetup(vehicle=vehicle, payload=payload, payload_position=position)
+    with DriveSession(setup) as session:
+        return session.robot.description
+
+
 def test_a_payload_has_its_share_in_mass_and_centre_of_mass():
     quince, at = load_vehicle("quince"), (0.2, -0.1, 0.15)
-    loaded = with_payload(quince, 8.0, at)
+    loaded = loaded_vehicle(8.0, at)
     own, both = (vehicle_links(vehicle).masses[0] for vehicle in (quince, loaded))
     assert both.mass - own.mass == pytest.approx(8.0)
     moment = own.mass * np.array(own.center) + 8.0 * np.array(at)
     np.testing.assert_allclose(np.array(both.center) * both.mass, moment, atol=1e-9)
-    assert with_payload(quince, 0.0) is quince
+    assert loaded_vehicle(0.0) == quince
 
 
 def test_a_payload_stands_on_the_body_unless_it_is_placed():
-    quince = load_vehicle("quince")
-    top = quince.body.size[2] / 2
-    assert with_payload(quince, 2.0) == with_payload(quince, 2.0, (0.0, 0.0, top))
+    top = load_vehicle("quince").body.size[2] / 2
+    assert loaded_vehicle(2.0) == loaded_vehicle(2.0, (0.0, 0.0, top))
 
 
 def test_a_payload_on_a_body_of_a_urdf_is_refused():
     with pytest.raises(SegtrackError) as error:
-        with_payload(load_vehicle("example_rover"), 1.0)
+        loaded_vehicle(1.0, vehicle="example_rover")
     assert str(error.value) == "body of example_rover must be given by mass and size, got a URDF"

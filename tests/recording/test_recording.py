@@ -38,13 +38,13 @@ from segtrack.recording import (
     DriveSetup,
     Recording,
     check_recording,
+    compact,
     recorder,
     recording_columns,
     versions,
 )
 from segtrack.recording.messages import RecordedEvent, RecordedInput, odometry_message
 from segtrack.recording.setup import VehicleFiles
-from segtrack.recording.storage import compact
 from segtrack.rendering import Camera, PosedVehicle, look_of
 
 TICKS = 200

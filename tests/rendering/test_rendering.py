@@ -25,7 +25,6 @@ from segtrack.rendering import (
     part_points,
     read_pose,
 )
-from segtrack.rendering.look import OnBelt
 from segtrack.rendering.mesh import _DEEP, COLOURS, ball, prism, ring, wheel
 from segtrack.reproduce.films import film_table, measure_films
 
@@ -108,7 +107,7 @@ def test_what_is_drawn_is_where_the_engine_has_it(engine, model):
 def test_one_pitch_of_travel_shows_the_same_grousers_and_half_of_one_others(native):
     _, robot = native
     track, look = robot.model.tracks[0], look_of(robot)
-    part = next(part for part in look.parts if isinstance(part.place, OnBelt) and part.place.track == 0)
+    part = next(part for part in look.parts if getattr(part.place, "track", None) == 0)
     travels, pitch = robot.model.state.travels, track.mounted.spec.pitch
     start, seen = travels[0, 0], {}
     for fraction in (0, 0.5, 1):

@@ -5,13 +5,16 @@ import warnings
 import pytest
 from matplotlib import rc_context
 from matplotlib.figure import Figure
+from quick import some_of
 
 from segtrack.files import write_figure
 from segtrack.html import inline_svg
 
 
 @pytest.mark.parametrize("by_tex", [False, True])
-@pytest.mark.parametrize("name", ["$x$", r"$\frac{$", "a $ b", r"\$", "front_left"])
+@pytest.mark.parametrize(
+    "name", some_of(["$x$", r"$\frac{$", "a $ b", r"\$", "front_left"], r"$\frac{$", "a $ b")
+)
 def test_a_dollar_in_a_name_begins_no_formula(name, by_tex, tmp_path):
     with rc_context({"text.usetex": by_tex}):
         figure = Figure(layout="constrained")

@@ -8,7 +8,6 @@ from matplotlib.collections import PolyCollection
 
 from segtrack.description import load_vehicle
 from segtrack.report import body_outlines, draw_vehicle
-from segtrack.report.side_view import side_view
 
 TOP, SIDE = (0, 1), (0, 2)
 INERTIAL = '<inertial><mass value="9"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
@@ -91,7 +90,7 @@ def test_a_flat_shape_is_drawn_where_its_face_is_seen(tmp_path):
 def test_the_bundled_rover_is_drawn_with_its_hull_mast_and_camera():
     vehicle = load_vehicle("example_rover")
     assert len(body_outlines(vehicle, TOP)) == 3
-    assert [polygon.role for polygon in side_view(vehicle)].count("body") == 3
+    assert len(body_outlines(vehicle, SIDE)) == 3
     figure = draw_vehicle(vehicle, 15.0)
     top = figure.axes[1]
     drawn = [patch for patch in top.collections if isinstance(patch, PolyCollection)]

@@ -8,14 +8,13 @@ import pytest
 from scenes import vary
 
 from segtrack.description import DriveSpec
-from segtrack.description.drive import TorqueTable
 from segtrack.engine import DriveController, Pedals, next_pedal_target
 from segtrack.terrain import Plane
 from segtrack.world import World
 
 FORCE, FALL, KNEE = 200.0, 240.0, 0.25
 """Force up to the knee of a table [N], its fall behind [N s/m], and the knee's belt speed [m/s]."""
-TABLE = TorqueTable(radius=0.1, rows=((0.0, 10.0), (5.0, 10.0), (15.0, 4.0)), gears=(2.0,))
+TABLE = {"radius": 0.1, "rows": ((0.0, 10.0), (5.0, 10.0), (15.0, 4.0)), "gears": (2.0,)}
 DRIVE = {"max_force": None, "max_speed": 0.7, "torque_table": TABLE, "max_brake": 400.0}
 MODELS = [
     ("native", "surface", 1e-3),

@@ -23,7 +23,6 @@ from segtrack.scoring import (
     report_csv,
     report_html,
 )
-from segtrack.scoring.report import rate_chart, repetition_chart
 
 SETTINGS = ScoringSettings()
 
@@ -255,19 +254,25 @@ def test_damaged_list_of_experts_is_said(told):
     assert str(error.value).startswith(f"cannot read {path}: Invalid JSON: EOF while parsing")
 
 
-def words(chart):
-    return {text.text for text in ElementTree.fromstring(chart).iter("text")}
+def charts_of(records):
+    """Words of Ada's charts: rates of her trials, repetitions of the latest."""
+    page = report_html(records, "Ada", SETTINGS, "2026-01-03")
+    charts = map(ElementTree.fromstring, re.findall(r"<svg.*?</svg>", page, re.DOTALL))
+    return [{text.text for text in chart.iter("text")} for chart in charts]
 
 
-def test_charts_name_what_they_show():
-    clean, faulty = result(), result(faults=("fell",), outcome="failed")
-    assert {"completed", "repetition", "time [s]"} <= words(repetition_chart(clean))
-    assert "not credited" not in words(repetition_chart(clean))
-    assert {"completed", "not credited"} <= words(repetition_chart(faulty))
-    alone = words(rate_chart([clean, faulty], None, 0.8))
-    assert {"passed", "not passed", "trial", "rate [1/min]"} <= alone
-    assert not {"abandoned", "expert"} & alone
-    assert {"expert", "80% of the expert"} <= words(rate_chart([clean], 5.0, 0.8))
+def test_charts_name_what_they_show(records):
+    pytest.importorskip("jinja2", reason="of the extra station")
+    records.add(result("Eve", 8.0))
+    records.add(result())
+    _, times = charts_of(records)
+    assert {"completed", "repetition", "time [s]"} <= times and "not credited" not in times
+    records.add(result(faults=("fell",), outcome="failed"))
+    rates, times = charts_of(records)
+    assert {"completed", "not credited"} <= times
+    assert {"passed", "not passed", "trial", "rate [1/min]"} <= rates and not {"abandoned", "expert"} & rates
+    records.name_expert("Eve", TrialConditions("step", 0.2, "quince"))
+    assert {"expert", "80% of the expert"} <= charts_of(records)[0]
 
 
 def test_html_needs_nothing_else_and_escapes_what_people_wrote(told):

@@ -8,8 +8,7 @@ from tables import each_row
 
 from segtrack.courses import Course, Setting, Start, Zone
 from segtrack.errors import InvalidValueError, NotReadyError
-from segtrack.scoring import ScoringSettings, Situation, Trial, compare, shown_confidence
-from segtrack.scoring.settings import shown_reliability
+from segtrack.scoring import Attempt, ScoringSettings, Situation, Trial, compare, shown_confidence
 
 HEIGHT = Setting("height", "m", (0.1, 0.2, 0.3), 0.2)
 
@@ -263,7 +262,7 @@ def test_summary_counts_and_tells():
             lambda: ScoringSettings(allowed_failures={10: 10}),
             "allowed_failures must be fewer failures than repetitions, at least once, got {10: 10}",
         ),
-        (lambda: shown_reliability(1, -1, 0.8), "completed and failed must be at least 0, got (1, -1)"),
+        (lambda: shown_confidence(1, -1, 0.8), "completed and failed must be at least 0, got (1, -1)"),
         (lambda: shown_confidence(1, 1, 1.0), "reliability must be in (0, 1), got 1.0"),
     ],
 )
@@ -285,18 +284,28 @@ def test_confidence_is_the_exact_binomial_one(tried, failed, confidence):
     assert found == pytest.approx(1 - sums)
 
 
+def reliability(completed, failed, confidence):
+    """The reliability that a trial of so many repetitions shows."""
+    attempts = tuple(
+        Attempt(begun=0.0, duration=1.0, fault=fault) for fault in [None] * completed + ["fell"] * failed
+    )
+    return (
+        Drive().trial.result("2026-01-01").model_copy(update={"attempts": attempts}).reliability(confidence)
+    )
+
+
 def test_reliability_is_the_limit_of_clopper_and_pearson():
-    assert shown_reliability(10, 0, 0.8) == pytest.approx(0.2 ** (1 / 10)) == pytest.approx(0.851, abs=5e-4)
+    assert reliability(10, 0, 0.8) == pytest.approx(0.2 ** (1 / 10)) == pytest.approx(0.851, abs=5e-4)
     for completed, failed in ((19, 1), (27, 3), (1, 9)):
         test = scipy.stats.binomtest(completed, completed + failed, alternative="greater")
         expected = test.proportion_ci(confidence_level=0.8, method="exact").low
-        assert shown_reliability(completed, failed, 0.8) == pytest.approx(expected)
-    assert shown_reliability(0, 5, 0.8) == shown_reliability(0, 0, 0.8) == shown_confidence(0, 0, 0.8) == 0.0
+        assert reliability(completed, failed, 0.8) == pytest.approx(expected)
+    assert reliability(0, 5, 0.8) == reliability(0, 0, 0.8) == shown_confidence(0, 0, 0.8) == 0.0
 
 
 def test_reliability_and_confidence_are_inverse():
-    reliability = shown_reliability(18, 2, 0.9)
-    assert shown_confidence(18, 2, reliability) == pytest.approx(0.9)
+    shown = reliability(18, 2, 0.9)
+    assert shown_confidence(18, 2, shown) == pytest.approx(0.9)
 
 
 def test_operator_is_compared_by_rate():

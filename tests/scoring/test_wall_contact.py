@@ -8,11 +8,11 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from segtrack.courses import Wall, load_course
+from segtrack.geometry import Box
 from segtrack.robot import Robot
 from segtrack.scoring import PlanOutline, ScoringSettings, TrialObserver, VehicleOutline, WallSensor
 from segtrack.scoring.observer import swept
 from segtrack.terrain import Plane, StaticBody
-from segtrack.terrain.solids import block
 from segtrack.world import World
 
 APART = 3e-3
@@ -159,7 +159,7 @@ def test_outline_of_a_urdf_body_holds_its_links():
 def test_robot_that_drives_against_a_wall_touches_it():
     """With its grousers; before it is there it does not."""
     wall = Wall(1.0, 0.0, 0.0, 0.2, 2.0, 0.0, 0.5)
-    box = block(0.9, 1.1, -1.0, 1.0, 0.5, 0.5)
+    box = Box((0.2, 2.0, 0.5), (1.0, 0.0, 0.25))
     with World(engine="native") as world:
         world.add_terrain(Plane())
         world.add_terrain(StaticBody(parts=(box,), name="wall"))

@@ -5,7 +5,7 @@ import json
 import re
 import time
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -37,13 +37,15 @@ from segtrack.scoring import (  # noqa: E402  # noqa: E402  # noqa: E402  # noqa
     report_html,
     reports_html,
 )
-from segtrack.scoring.result import Fault, TrialOutcome
-from segtrack.scoring.trial import State  # noqa: E402
 from segtrack.station import protocol  # noqa: E402
 from segtrack.station.bindings import bindings  # noqa: E402
 from segtrack.station.page import spoken as language_of  # noqa: E402
 from segtrack.station.protocol import RunState, Setup  # noqa: E402
 
+FAULTS = get_args(get_args(get_type_hints(Attempt)["fault"])[0])
+OUTCOMES = get_args(get_type_hints(Result)["outcome"])
+STATES = ("running", "paused", *OUTCOMES)
+"""Words for what becomes of a trial."""
 REPORTS = "class.html", "report.html", "reports.html", "report.py", "class_report.py"
 FOLDER = Path(segtrack.station.page.__file__).parent
 WORDS = json.loads((FOLDER / "words.json").read_text(encoding="utf-8"))
@@ -116,13 +118,13 @@ def test_every_word_is_there_in_each_language_with_the_same_places(english):
 
 def test_every_word_of_the_table_is_used():
     of_bindings = {word for row in bindings() for word in (row.device, row.action, *row.inputs)}
-    of_bindings |= set(get_args(Fault)) | set(segtrack.load_vehicle("quince").flippers)
-    states = {*get_args(RunState), *get_args(State)}
+    of_bindings |= set(FAULTS) | set(segtrack.load_vehicle("quince").flippers)
+    states = {*get_args(RunState), *STATES}
     actions = {kind.model_fields["type"].default for kind in get_args(get_args(protocol.ClientMessage)[0])}
     of_reports = {each.text for each in SOURCES.values()} | {each.status for each in SOURCES.values()}
     of_reports |= {name.replace("_", " ") for name in SOURCES}
     of_reports |= {f"{name.replace('_', ' ')}: {{value}}" for name in conditions()}
-    of_reports |= {*get_args(Cameras), *get_args(Light), *get_args(TrialOutcome)}
+    of_reports |= {*get_args(Cameras), *get_args(Light), *OUTCOMES}
     told = sentences()
     unused = [
         word
@@ -141,7 +143,7 @@ def test_every_sentence_of_the_station_is_in_the_table():
     assert [each for each in said if not any(covers(word, each) for word in WORDS)] == []
     actions = ("start", "pause", "reset", "stop")
     assert [what for what in actions if f"{what} the run" not in WORDS] == []
-    assert [state for state in (*get_args(State), "compiling") if state not in WORDS] == []
+    assert [state for state in (*STATES, "compiling") if state not in WORDS] == []
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from segtrack.station.scene import WALL_COLOUR, ground_json
 from segtrack.station.simulation import DeadlineClock, RunReport, SetRun, SimulationProcess, StampedCommand
 from segtrack.station.simulation.exchange import WATCHDOG, LatestValue, Taken, stop_flags
 from segtrack.station.simulation.loop import MAX_CATCH_UP
-from segtrack.station.simulation.process import MAX_OUTSTANDING
 from segtrack.station.web.client import (
     MESSAGE_BURST,
     MESSAGE_RATE,
@@ -196,14 +195,14 @@ def test_orders_wait_up_to_a_number_and_the_next_is_refused(monkeypatch, tmp_pat
 
     monkeypatch.setattr(SimulationProcess, "_start", start)
     process = SimulationProcess(StationFolder(tmp_path))
-    for _ in range(MAX_OUTSTANDING):
+    for _ in range(32):
         process.order(SetRun("pause"))
     with pytest.raises(NotReadyError, match="^cannot take the order: the simulation is busy$"):
         process.order(SetRun("stop"))
     process._pipe.waiting = [RunReport("paused"), Taken()]
     assert list(process.reports()) == [RunReport("paused")]
     process.order(SetRun("stop"))
-    assert process._pipe.sent == [SetRun("pause")] * MAX_OUTSTANDING + [SetRun("stop")]
+    assert process._pipe.sent == [SetRun("pause")] * 32 + [SetRun("stop")]
 
 
 LATEST = StampedCommand(3, 10.0, 1.0, False, Command(0.2, -0.1, {"front": 0.5, "rear": 0.0}), 0.25)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ from segtrack import terrain
 from segtrack.courses import build_ground, file, pieces
 from segtrack.errors import InvalidValueError, KeywordError
 from segtrack.ground import pack_ground
-from segtrack.terrain import Length, Prism
-from segtrack.terrain.checks import Rise, Slope
+from segtrack.terrain import Length, Limits, Prism
+
+Rise = Annotated[float, Limits("m", 0.0)]
+Slope = Annotated[float, Limits("rad", 0.0, inclusive=False, below=math.pi / 2)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,6 @@ from segtrack.bullet.belts.joint_belt import (
     free_link,
     set_contact,
 )
-from segtrack.bullet.frames import link_motion
 from segtrack.bullet.model import TrackBuilder, TrackJoints
 from segtrack.bullet.urdf import UrdfModel, add_segment, set_inertial
 from segtrack.description import ContactSpec, Mount, TrackSpec
@@ -165,13 +164,6 @@ def _create_belt(client: int, track: TrackJoints) -> JointBelt:
     _close(client, chain, joints, spec, loop)
     _tighten(client, track)
     return built
-
-
-def closing_gap(client: int, track: JointBelt) -> float:
-    """Distance between the ends of a track's chain, which its ball joint holds together [m]."""
-    chain, loop = track.bodies[0], loop_of(track.spec)
-    first, last = (link_motion(client, chain, FREEDOMS + n) for n in (0, len(loop.headings) - 1))
-    return math.dist(first.position, last.position + loop.pitch * last.rotation[:, 0])
 
 
 def _sprocket(spec: TrackSpec, loop: PlateLoop) -> SegmentLink:
