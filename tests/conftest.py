@@ -6,6 +6,7 @@ Where PyBullet is not installed, what needs it is skipped: what imports it, is m
 `pytest --hypothesis-profile=thorough` looks further.
 """
 
+import contextlib
 import functools
 import subprocess
 import sys
@@ -33,6 +34,12 @@ settings.register_profile(
     "brief", deadline=None, derandomize=True, max_examples=10, phases=[Phase.explicit, Phase.generate]
 )
 settings.load_profile("steady")
+with contextlib.suppress(ImportError):  # Of an older one, which draws no such numbers.
+    from hypothesis.internal.conjecture import providers
+
+    # One draw of twenty is of numbers that stand in the modules which happen to be loaded: examples would be
+    # others with other tests before them in the same process, and after any change of such a number.
+    providers.is_local_module_file = lambda path: False
 
 command_of = functools.cache(get_command)
 testing._get_command = command_of  # Made anew for each call, the command takes most of its time.
