@@ -12,7 +12,7 @@ import pybullet
 from numpy.typing import NDArray
 
 from segtrack.bullet.client import connection_required
-from segtrack.engine import BeltContacts, FrameMotion
+from segtrack.engine import BeltContacts, FrameMotion, Lifetime
 from segtrack.errors import DisconnectedError, InvalidValueError, NotReadyError, Phrase, RemovedError
 
 
@@ -211,6 +211,7 @@ class LoopGuard:
     Attributes:
         is_prepared: True once `before_step` has been called; then no forgotten one is left to find.
         prepared: Pose and velocity with which a step was prepared last; None if they have been set since.
+        lifetime: That of the world that takes the steps; None in somebody else's loop.
     """
 
     def __init__(self, client: int, bodies: Sequence[int], name: str) -> None:
@@ -218,6 +219,7 @@ class LoopGuard:
         self._client, self._bodies, self._name = client, bodies, name
         self.is_prepared = False
         self.prepared: tuple[Any, ...] | None = None
+        self.lifetime: Lifetime | None = None
         self._marks = BodyMarks(client, bodies)
 
     def begin_step(self) -> None:
@@ -246,8 +248,10 @@ class LoopGuard:
 
         Raises:
             RemovedError: The simulation has been reset, or one of its bodies removed.
-            DisconnectedError: The client is gone.
+            DisconnectedError: Its world is closed, or the client gone.
         """
+        if self.lifetime is not None:
+            self.lifetime.require_open(what)
         try:
             present = self._marks.present()
         except pybullet.error:
