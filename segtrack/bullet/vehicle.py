@@ -414,13 +414,14 @@ class BulletVehicle(VehicleModel):
 
         Raises:
             DivergedError: A body or belt is not finite, or absurdly fast.
-            NotReadyError: It has been called before, and no step been taken since; or a world takes them.
+            NotReadyError: It has been called before, and no step been taken since; or several have been,
+                many times; or a world takes them.
             DisconnectedError: The client is gone.
         """
         if self._guard.lifetime is not None:
             self._guard.require_present(f"step {self.description.name}")
             raise NotReadyError(f"step {self.description.name}", "its world does, see World.step")
-        self._guard.begin_step()
+        self._guard.begin_step(self._step)
         self.check_speed()
         if self._watch.is_due():
             self.warn_of_loose_bodies()

@@ -336,7 +336,7 @@ class Robot(Generic[Model]):
             DisconnectedError: The client is gone.
             RemovedError: Its bodies are gone, by `resetSimulation` or `removeBody`.
             NotReadyError: The engine has no loop but its own; or the robot moves, and no step has been taken
-                since the last call.
+                since the last call, or many times several.
         """
         self.model.before_step()
 
