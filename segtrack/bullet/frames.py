@@ -213,10 +213,10 @@ _FORGIVEN = 0.1
 class LoopGuard:
     """Finds a loop that has forgotten `before_step`, calls it twice, or has reset the simulation.
 
-    PyBullet does not count its steps. A contact presses only once a step has been solved, whatever was placed,
-    reset or restored before; a vehicle that has contacts which press has been stepped. One that moves is
-    elsewhere after a step, by the step's duration times the velocity after it: x' = x + v' h, to rounding,
-    and about k times as far after k steps. Neither is seen of one that stands still.
+    PyBullet does not count its steps. A contact presses only once a step has been solved, whatever was
+    placed, reset or restored before; a vehicle that has contacts which press has been stepped. One that moves
+    is elsewhere after a step, by its duration times the velocity after it, x' = x + v' h to rounding, and
+    about k times as far after k steps. One that stands still does not tell how many it has taken.
 
     Attributes:
         is_prepared: True once `before_step` has been called; then no forgotten one is left to find.
