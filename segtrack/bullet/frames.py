@@ -221,7 +221,7 @@ class LoopGuard:
     Attributes:
         is_prepared: True once `before_step` has been called; then no forgotten one is left to find.
         prepared: Pose and velocity with which a step was prepared last; None if they have been set since.
-        lifetime: That of the world that takes the steps; None in somebody else's loop.
+        lifetime: Lifetime of the world that takes the steps; None in somebody else's loop.
     """
 
     def __init__(self, client: int, bodies: Sequence[int], name: str) -> None:

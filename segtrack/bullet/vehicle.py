@@ -111,7 +111,7 @@ class BulletVehicle(VehicleModel):
         tracks: Tracks in the order of the description.
         flippers: Flippers in the order of the description.
         joints: Joints of the body's URDF that move.
-        last_readings: What could be read of it when its world was closed; None before, and in nobody's world.
+        last_readings: Readings and errors of when its world was closed; None before, and in nobody's world.
     """
 
     last_readings: dict[Any, Any] | None = None
@@ -166,7 +166,7 @@ class BulletVehicle(VehicleModel):
         last: dict[Any, Any] = {}
         for read, each in _KEPT:
             for part in [()] if each is None else [(one,) for one in each(self)]:
-                with suppress(pybullet.error):
+                with suppress(pybullet.error), np.errstate(all="ignore"):  # It may have diverged.
                     try:
                         last[read.__name__, part] = read(self, *part)
                     except SegtrackError as error:

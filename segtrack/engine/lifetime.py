@@ -1,4 +1,4 @@
-"""Whether a world or a batch is still open."""
+"""Lifetime of a world or a batch: open until it is closed."""
 
 from __future__ import annotations
 

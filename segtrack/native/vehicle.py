@@ -78,7 +78,7 @@ class NativeVehicle(VehicleModel):
         tree: Its links as kernels read them.
         state: State of the vehicle; the first axis of each array has length 1.
         done: Steps that it has taken of those that `advance` is to take (1,).
-        lifetime: That of its world, after which it is read and no longer commanded.
+        lifetime: Lifetime of its world, after which it is read and no longer commanded.
     """
 
     def __init__(
