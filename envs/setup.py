@@ -358,7 +358,9 @@ def autoreset_of(mode: str | AutoresetMode) -> AutoresetMode:
         raise UnknownNameError("autoreset mode", str(mode), known) from None
 
 
-def seeds_of(seed: int | Sequence[int | None] | None, count: int) -> Sequence[int | None]:
+def seeds_of(
+    seed: int | Sequence[int | None] | NDArray[np.integer[Any]] | None, count: int
+) -> Sequence[int | None]:
     """Return a seed for each of `count` environments: consecutive from one, or those given.
 
     Raises:
@@ -366,6 +368,8 @@ def seeds_of(seed: int | Sequence[int | None] | None, count: int) -> Sequence[in
     """
     if seed is None:
         return [None] * count
+    if isinstance(seed, np.ndarray) and seed.ndim == 1:
+        seed = seed.tolist()
     if isinstance(seed, Sequence) and not isinstance(seed, str | bytes):
         if len(seed) != count:
             raise InvalidValueError("seed", f"a whole number, or a list of {count}", seed)

@@ -140,12 +140,16 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         self._draws.change(self._check_grousers(self._draws.check(parameters)), robots)
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | NDArray[np.integer[Any]] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Begin an episode of each robot, or of some.
 
         Args:
-            seed: Seed of the first robot, with consecutive ones for the others; or one seed for each.
+            seed: Seed of the first robot, with consecutive ones for the others; or one for each, in a list
+                or array.
             options: Parameters for these episodes in place of the constructor's: numbers or ranges; and
                 `reset_mask`, True for the robots to reset (num_envs,).
 

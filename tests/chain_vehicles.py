@@ -14,7 +14,7 @@ TEETH, SHOES = 13, 40
 
 def chain_of(robot: Robot, name: str = "left") -> TrackChain:
     """The chain of one of a robot's tracks."""
-    return robot.tracks[name].model.belt.chain
+    return robot.model.tracks[list(robot.tracks).index(name)].belt.chain
 
 
 def parsed(vehicle: str, *changes) -> VehicleDescription:

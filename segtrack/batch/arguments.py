@@ -11,14 +11,24 @@ from numpy.typing import ArrayLike, NDArray
 from segtrack.errors import InvalidValueError, Phrase, whole
 from segtrack.terrain import array_of_numbers
 
+POSITIVE = float(np.nextafter(0.0, 1.0))
+"""Smallest positive number."""
+
 
 def broadcast_numbers(
-    what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = ()
+    what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = (), *, least: float = -np.inf
 ) -> NDArray[np.float64]:
-    """Broadcast finite numbers to all vehicles (count, *shape); given once for all, or for each vehicle.
+    """Finite numbers for each of a number of vehicles (count, *shape), from ones for all or for each.
+
+    Args:
+        what: Quantity, with its unit, for the message.
+        given: Numbers (*shape) or (count, *shape).
+        count: Number of vehicles.
+        shape: Shape for one vehicle.
+        least: Smallest number that is taken: 0, or `POSITIVE`, if any.
 
     Raises:
-        InvalidValueError: Another shape, or a number that is not finite.
+        InvalidValueError: Another shape, or a number that is not finite or too small.
     """
     array = array_of_numbers(given)
     if array is None or array.shape not in (shape, (count, *shape)):
@@ -26,9 +36,13 @@ def broadcast_numbers(
         got = getattr(given, "shape", None)
         raise InvalidValueError(what, expected, given if got is None else Phrase(f"shape {got}"))
     values = array if array.shape == (count, *shape) else np.broadcast_to(array, (count, *shape))
-    if not np.isfinite(array).all():
-        first, *place = (int(each[0]) for each in np.nonzero(~np.isfinite(values)))
-        raise InvalidValueError(f"{what} of vehicle {first}", "finite", float(values[(first, *place)]))
+    for wrong, expected in (
+        (~np.isfinite(values), "finite"),
+        (values < least, "at least 0" if least == 0.0 else "greater than 0"),
+    ):
+        if wrong.any():
+            first, *place = (int(each[0]) for each in np.nonzero(wrong))
+            raise InvalidValueError(f"{what} of vehicle {first}", expected, float(values[(first, *place)]))
     return values
 
 

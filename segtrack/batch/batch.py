@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.batch.arguments import (
+    POSITIVE,
     array_of,
     broadcast_indices,
     broadcast_numbers,
@@ -30,9 +31,8 @@ from segtrack.batch.placement import Outlines, clearing_heights, places_of, refu
 from segtrack.batch.readings import BatchContacts, BatchState, BatchTracks, JointStates, actuators_of
 from segtrack.batch.threads import Threads
 from segtrack.description import SteeringByLoads, TrackOffsets, VehicleDescription, load_vehicle
-from segtrack.engine import ActuatorState, check_drives
+from segtrack.engine import ActuatorState, Lifetime, check_drives
 from segtrack.errors import (
-    DisconnectedError,
     InvalidValueError,
     Phrase,
     UnknownNameError,
@@ -42,7 +42,7 @@ from segtrack.errors import (
 )
 from segtrack.geometry import GRAVITY
 from segtrack.native import CHUNK, BeltKind, VehicleState, preset_step, what_diverged_natively
-from segtrack.robot import CommandClipper, check_commanded
+from segtrack.robot import Commands
 from segtrack.terrain import Terrain, terrains_of
 from segtrack.world import heading_quaternion
 
@@ -68,16 +68,15 @@ class Batch:
     """
 
     __slots__ = (
-        "_clipper",
+        "_commands",
         "_fleet",
         "_gravity",
         "_grounds",
-        "_is_open",
+        "_lifetime",
         "_made_of",
         "_offsets",
         "_outlines",
         "_preset",
-        "_sides",
         "_steering",
         "_threads",
         "_time_step",
@@ -159,22 +158,23 @@ class Batch:
 
     def _name_parts(self, fleet: Fleet) -> None:
         """Set the names of tracks, flippers and joints, and the helpers for their commands."""
-        self._is_open = True
+        self._lifetime = Lifetime("it is closed")
         self.vehicle: VehicleDescription = fleet.kinds[0].description
-        self._clipper = CommandClipper(self.vehicle.name)
-        tracks = tuple(self.vehicle.mounted_tracks())
-        self.track_names = tuple(track.name for track in tracks)
+        joints = self.vehicle.joint_tree.joints
+        self._commands = Commands(
+            self.vehicle, joints, fleet.limits, partial(broadcast_numbers, count=len(fleet))
+        )
+        self.track_names = tuple(track.name for track in self.vehicle.mounted_tracks())
         self.flipper_names = tuple(self.vehicle.flippers)
-        self.joint_names = tuple(joint.name for joint in self.vehicle.joint_tree.joints)
+        self.joint_names = tuple(joint.name for joint in joints)
         kinds = [kind.description for kind in fleet.kinds]
         offsets = [(v.side_offset("left"), v.side_offset("right")) for v in kinds]
         self._offsets = np.nan_to_num(np.array(offsets, dtype=float))  # Without tracks on a side.
         self._steering = [SteeringByLoads(kind) for kind in kinds]
-        self._sides = np.array([("left", "center", "right").index(track.side) for track in tracks])
 
     def __enter__(self) -> Batch:
         """Use as a context manager; leaving it ends its threads."""
-        self._must_be_open("enter the batch")
+        self._lifetime.require_open("enter the batch")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -183,7 +183,7 @@ class Batch:
 
     def close(self) -> None:
         """End the threads; may be called again. Readings of the last state stay possible."""
-        self._is_open = False
+        self._lifetime.end()
         self._threads.close()
 
     @property
@@ -275,7 +275,7 @@ class Batch:
             InvalidValueError: Not a whole number, or a negative one.
             DisconnectedError: The batch is closed.
         """
-        self._must_be_open("advance the batch")
+        self._lifetime.require_open("advance the batch")
         steps = whole("steps", steps, 0)
         chunk = max(1, round(CHUNK / self.time_step))
         while steps > 0:
@@ -316,7 +316,7 @@ class Batch:
                 without ground.
             DisconnectedError: The batch is closed.
         """
-        self._must_be_open("reset the batch")
+        self._lifetime.require_open("reset the batch")
         chosen, fleet = self._chosen(vehicles), self._fleet
         count = len(chosen)
         places = places_of(x, y, yaw, count)
@@ -327,7 +327,7 @@ class Batch:
             grounds = broadcast_indices("terrain_index", terrain_index, count, self._grounds.size)
         if variant is not None:
             kinds = broadcast_indices("variant", variant, count, len(fleet.kinds))
-        positions = start_positions(fleet.kinds, kinds, flippers or {}, self._clipper)
+        positions = start_positions(fleet.kinds, kinds, flippers or {}, self._commands)
         grounds = grounds if terrain is None else self._grounds.lay(chosen, terrain)
         heights = clearing_heights(self._outlines, self._grounds, kinds, grounds, places, positions)
         if not np.isfinite(heights).all():
@@ -346,7 +346,7 @@ class Batch:
         Raises:
             DisconnectedError: The batch is closed.
         """
-        self._must_be_open("save the batch")
+        self._lifetime.require_open("save the batch")
         return SavedBatch(self._fleet.save(), self._grounds.own(np.arange(len(self))), self._made_of)
 
     def restore(self, snapshot: SavedBatch) -> None:
@@ -356,19 +356,10 @@ class Batch:
             InvalidValueError: No snapshot, or one of other vehicles or grounds.
             DisconnectedError: The batch is closed.
         """
-        self._must_be_open("restore the batch")
+        self._lifetime.require_open("restore the batch")
         check_snapshot(snapshot, self._made_of)
         self._fleet.restore(snapshot.fleet)
         self._grounds.lay(np.arange(len(self)), snapshot.own_terrains)
-
-    def _must_be_open(self, what: str) -> None:
-        """Refuse an action (`what`, in words) on a closed batch.
-
-        Raises:
-            DisconnectedError: It is.
-        """
-        if not self._is_open:
-            raise DisconnectedError(what, "it is closed")
 
     def __len__(self) -> int:
         """Number of vehicles."""
@@ -419,18 +410,13 @@ class Batch:
         return [reason(i, status) for i, status in enumerate(self.status)]
 
     def set_belt_speed(self, left: ArrayLike, right: ArrayLike) -> None:
-        """Command belt speeds of each side, flippers included; a belt in the middle gets the mean.
-
-        Faster commands than a drive's top speed are clipped to it.
-
-        Args:
-            left: Belt speeds () or (N,) [m/s].
-            right: Belt speeds () or (N,) [m/s].
+        """Command the belts of each side, speeds () or (N,) [m/s]; see `Robot.set_belt_speed`.
 
         Raises:
             InvalidValueError: Another shape, or a command that is not finite.
         """
-        self.set_track_speeds(self._by_side("belt speed [m/s]", left, right))
+        self._lifetime.require_open("command the batch")
+        self._fleet.write(slice(None), commands=self._commands.belt_speeds(left, right), pedals=0.0)
 
     def set_track_speeds(self, speeds: ArrayLike) -> None:
         """Command each belt's speed (T,) or (N, T) [m/s]; clipped to the drives' top speeds.
@@ -438,54 +424,31 @@ class Batch:
         Raises:
             InvalidValueError: Another shape, or a command that is not finite.
         """
-        self._must_be_open("command the batch")
-        top = self._fleet.limits.belt_speeds
-        given = broadcast_numbers("belt speeds [m/s]", speeds, len(self), (len(self.track_names),))
-        self._fleet.write(
-            slice(None), commands=self._clipper.clip_all("belt speeds [m/s]", given, -top, top), pedals=0.0
-        )
+        self._lifetime.require_open("command the batch")
+        what, top = "belt speeds [m/s]", self._fleet.limits.belt_speeds
+        given = broadcast_numbers(what, speeds, len(self), (len(self.track_names),))
+        self._fleet.write(slice(None), commands=self._commands.clip(what, given, -top, top), pedals=0.0)
 
     def set_throttle(
         self, left: ArrayLike, right: ArrayLike, *, left_brake: ArrayLike = 0.0, right_brake: ArrayLike = 0.0
     ) -> None:
-        """Command throttles and brakes of each side, which hold until speeds are commanded.
-
-        Args:
-            left: Throttles () or (N,), clipped to [-1, 1] [-]; see `Robot.set_throttle`.
-            right: Throttles () or (N,), clipped to [-1, 1] [-].
-            left_brake: Brakes () or (N,), at least 0, clipped to 1 [-].
-            right_brake: Brakes () or (N,), at least 0, clipped to 1 [-].
+        """Let throttles and brakes of each side, () or (N,), rule the belts; see `Robot.set_throttle`.
 
         Raises:
             InvalidValueError: Another shape, a number that is not finite, or a negative brake.
         """
-        self._must_be_open("command the batch")
-        throttles, brakes = (
-            self._by_side("throttle", left, right),
-            self._by_side("brake", left_brake, right_brake),
-        )
-        if (brakes < 0).any():
-            i, t = (int(each[0]) for each in np.nonzero(brakes < 0))
-            raise InvalidValueError(f"brake of vehicle {i}", "at least 0", float(brakes[i, t]))
-        within = (
-            self._clipper.clip_all("throttle", throttles, -1.0, 1.0),
-            self._clipper.clip_all("brake", brakes, 0.0, 1.0),
-        )
-        pedals = np.stack([np.ones_like(throttles), *within], axis=2)
-        self._fleet.write(slice(None), pedals=pedals)
+        self._lifetime.require_open("command the batch")
+        pedals = self._commands.pedals(left, right, left_brake, right_brake)
+        ruling = np.concatenate([np.ones_like(pedals[..., :1]), pedals], axis=-1)
+        self._fleet.write(slice(None), pedals=ruling)
 
     def drive(self, linear: ArrayLike, angular: ArrayLike) -> None:
-        """Command twists of the bodies by belt speeds, see `Robot.drive`.
-
-        Args:
-            linear: Forward speeds () or (N,) [m/s].
-            angular: Yaw rates about the bodies' z axes, left positive () or (N,) [rad/s].
+        """Command twists, forward [m/s] and about z [rad/s], () or (N,); see `Robot.drive`.
 
         Raises:
             InvalidValueError: Another shape, or a command that is not finite.
         """
-        turning = broadcast_numbers("angular speed [rad/s]", angular, len(self))
-        forward = broadcast_numbers("linear speed [m/s]", linear, len(self))
+        forward, turning = self._commands.twist(linear, angular)
         offsets: Any = TrackOffsets(*self._offsets[self._fleet.kind_of].T)
         self.set_belt_speed(*offsets.belt_speeds(forward, turning / self._efficiencies(turning != 0)))
 
@@ -499,47 +462,49 @@ class Batch:
         return found
 
     def set_flippers(self, **angles: ArrayLike) -> None:
-        """Command flipper angles () or (N,) [rad] by name; positive raises tips, clipped to limits.
+        """Move flippers to angles () or (N,) [rad], by name; see `Robot.set_flippers`.
 
         Raises:
             UnknownNameError: There is no such flipper.
             InvalidValueError: Another shape, or an angle that is not finite.
         """
-        named = self._by_name("flipper", self.flipper_names, "angle of flipper {} [rad]", angles)
-        self._command(0.0, named)
+        self._move(False, self._commands.flippers(False, angles))
 
     def set_flipper_speeds(self, **speeds: ArrayLike) -> None:
-        """Command flipper speeds () or (N,) [rad/s] by name; positive raises tips, clipped to limits.
+        """Turn flippers at speeds () or (N,) [rad/s], by name; see `Robot.set_flipper_speeds`.
 
         Raises:
             UnknownNameError: There is no such flipper.
             InvalidValueError: Another shape, or a speed that is not finite.
         """
-        named = self._by_name("flipper", self.flipper_names, "speed of flipper {} [rad/s]", speeds)
-        self._command(1.0, named)
+        self._move(True, self._commands.flippers(True, speeds))
 
     def set_joints(self, **positions: ArrayLike) -> None:
-        """Command positions of the URDF's joints () or (N,) [rad or m] by name, for their servos.
-
-        Positions are clipped to the joints' limits.
+        """Let servos move joints to positions () or (N,) [rad or m], by name; see `Robot.set_joints`.
 
         Raises:
             UnknownNameError: There is no such joint.
             NotReadyError: It has no servo, or follows another joint.
             InvalidValueError: Another shape, or a position that is not finite.
         """
-        named = self._by_name("joint", self.joint_names, "position of joint {}", positions)
-        self._command(0.0, named)
+        self._move(False, self._commands.joints(False, positions))
 
     def set_joint_speeds(self, **speeds: ArrayLike) -> None:
-        """Command speeds of the URDF's joints () or (N,) [rad/s or m/s] by name, for their servos.
+        """Let servos move joints at speeds () or (N,) [rad/s or m/s], by name; see `Robot.set_joint_speeds`.
 
         Raises:
             UnknownNameError: There is no such joint.
+            NotReadyError: It has no servo, or follows another joint.
             InvalidValueError: Another shape, or a speed that is not finite.
         """
-        named = self._by_name("joint", self.joint_names, "speed of joint {}", speeds)
-        self._command(1.0, named)
+        self._move(True, self._commands.joints(True, speeds))
+
+    def _move(self, as_speed: bool, commands: Sequence[tuple[int, NDArray[np.float64]]]) -> None:
+        self._lifetime.require_open("command the batch")
+        with self._fleet.changing():
+            for joint, values in commands:
+                rows = np.stack([np.full_like(values, as_speed), values], axis=1)
+                self._fleet.write((slice(None), joint), joint_commands=rows)
 
     def apply_force(self, force: ArrayLike, point: ArrayLike) -> None:
         """Apply a constant force to each body in every step, until it is set again or the vehicle is reset.
@@ -551,7 +516,7 @@ class Batch:
         Raises:
             InvalidValueError: Another shape, or a number that is not finite.
         """
-        self._must_be_open("push the batch")
+        self._lifetime.require_open("push the batch")
         pushed = (
             broadcast_numbers("force [N]", force, len(self), (3,)),
             broadcast_numbers("point [m]", point, len(self), (3,)),
@@ -568,7 +533,7 @@ class Batch:
         Raises:
             InvalidValueError: Another shape, negative or not finite.
         """
-        self._must_be_open("change the batch")
+        self._lifetime.require_open("change the batch")
         chosen = self._chosen(vehicles)
         self._fleet.write(chosen, frictions=self._each_track("friction", friction, chosen, 0.0))
 
@@ -582,10 +547,11 @@ class Batch:
         Raises:
             InvalidValueError: Another shape, not positive or not finite.
         """
-        self._must_be_open("change the batch")
-        chosen, lowest = self._chosen(vehicles), float(np.nextafter(0.0, 1.0))
-        factors = self._each_track("drive force factor", factor, chosen, lowest)
-        self._fleet.write(chosen, drive_factors=factors)
+        self._lifetime.require_open("change the batch")
+        chosen = self._chosen(vehicles)
+        self._fleet.write(
+            chosen, drive_factors=self._each_track("drive force factor", factor, chosen, POSITIVE)
+        )
 
     def set_body(
         self,
@@ -610,7 +576,7 @@ class Batch:
             InvalidValueError: Another shape, a number that is not finite, a mass that does not outweigh what
                 the drives reflect, or an inertia that no body has.
         """
-        self._must_be_open("change the batch")
+        self._lifetime.require_open("change the batch")
         chosen = self._chosen(vehicles)
         count = len(chosen)
         masses = None if mass is None else broadcast_numbers("mass [kg]", mass, count)
@@ -630,49 +596,8 @@ class Batch:
         """Check a factor of the chosen vehicles' tracks and broadcast it to (n, T)."""
         tracks = len(self.track_names)
         if dimensions(given) < 2:
-            values = broadcast_numbers(what, given, len(chosen))[:, None].repeat(tracks, axis=1)
-        else:
-            values = broadcast_numbers(what, given, len(chosen), (tracks,))
-        if (values < lowest).any():
-            i = int(np.argmin(values.min(axis=1)))
-            expected = "at least 0" if lowest == 0.0 else "greater than 0"
-            raise InvalidValueError(f"{what} of vehicle {chosen[i]}", expected, float(values[i].min()))
-        return values
-
-    def _by_side(self, what: str, left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
-        """Values of the tracks (N, T) from the sides' values."""
-        sides = [
-            broadcast_numbers(f"{side} {what}", v, len(self))
-            for side, v in (("left", left), ("right", right))
-        ]
-        return np.stack([sides[0], (sides[0] + sides[1]) / 2, sides[1]], axis=1)[:, self._sides]
-
-    def _by_name(
-        self, kind: str, names: tuple[str, ...], what: str, given: dict[str, ArrayLike]
-    ) -> list[tuple[str, int, NDArray[np.float64]]]:
-        """Check joint commands given by name; returns quantity, index and values (N,) of each joint."""
-        for name in given:
-            if name not in names:
-                raise UnknownNameError(f"{kind} of {self.vehicle.name}", name, names)
-            if kind == "joint":
-                check_commanded(self.vehicle.joint_tree.joints[names.index(name)])
-        first = 0 if kind == "flipper" else len(self.flipper_names)
-        words = {name: what.format(name) for name in given}
-        return [
-            (words[n], first + names.index(n), broadcast_numbers(words[n], v, len(self)))
-            for n, v in given.items()
-        ]
-
-    def _command(self, as_speed: float, values: list[tuple[str, int, NDArray[np.float64]]]) -> None:
-        """Write joint commands, clipped to limits: positions, or speeds if `as_speed` is 1."""
-        self._must_be_open("command the batch")
-        limits = self._fleet.limits
-        with self._fleet.changing():
-            for what, joint, given in values:
-                speed = limits.speeds[:, joint]
-                low, high = (-speed, speed) if as_speed else limits.positions[:, joint].T
-                within = self._clipper.clip_all(what, given, low, high)
-                self._fleet.write((slice(None), joint), joint_commands=np.c_[0.0 * within + as_speed, within])
+            return broadcast_numbers(what, given, len(chosen), least=lowest)[:, None].repeat(tracks, axis=1)
+        return broadcast_numbers(what, given, len(chosen), (tracks,), least=lowest)
 
     def height(self, x: ArrayLike, y: ArrayLike, vehicles: ArrayLike | None = None) -> NDArray[np.float64]:
         """Terrain heights of each vehicle at points of its own [m]; -inf where there is no ground.

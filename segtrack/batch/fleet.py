@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from segtrack.batch.fleet_arrays import (
     RUNNING,
-    CommandLimits,
     OwnProperties,
     SavedFleet,
     check_alike,
+    limits_of,
     memory_of_vehicle,
     runs_of_one_kind,
 )
@@ -93,11 +93,11 @@ class Fleet:
         self.terrain_of, self.status, self.steps = np.zeros((3, count), dtype=np.intp)
         tree, belts = kinds[0].arrays.tree, [kind.arrays.belts for kind in kinds]
         self.state = allocate_state(count, len(tree.joint_parents), len(tree.belt_links))
-        self._own_by_kind, self._limits_by_kind = OwnProperties.of(kinds), CommandLimits.of(kinds)
+        self._own_by_kind, self._limits_by_kind = OwnProperties.of(kinds), limits_of(kinds)
         friction = [[t.spec.contact.friction for t in k.description.mounted_tracks()] for k in kinds]
         self._friction_by_kind = np.array(friction)
         self.own = OwnProperties(*(values[self.kind_of] for values in self._own_by_kind))
-        self.limits = CommandLimits(*(values[self.kind_of] for values in self._limits_by_kind))
+        self.limits = self._limits_by_kind.rows(self.kind_of)
         self.assign_kinds(np.arange(count), self.kind_of)
         self._sections = max(len(each.kinds) for each in belts)
         self._segments = max(len(each.segments) for each in belts)
@@ -305,7 +305,7 @@ class Fleet:
         overwrite(self._history, saved.history)
         overwrite(self.own, saved.own)
         overwrite((self.kind_of, self.terrain_of, self.status, self.steps), saved.indices)
-        overwrite(self.limits, [values[self.kind_of] for values in self._limits_by_kind])
+        overwrite(self.limits, self._limits_by_kind.rows(self.kind_of))
         copy_memory(self._memory, saved.memory)
         self.state.slack[:], self._probe = 0.0, None
 

@@ -14,6 +14,7 @@ from segtrack.compliant import BeltMemory
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.ground import ContactHistory
 from segtrack.native import CROWDED, DONE, NOT_FINITE, OWN, TOO_FAST, BeltKind, VehicleArrays, VehicleState
+from segtrack.robot import CommandLimits
 from segtrack.terrain import Terrain
 
 RUNNING = DONE
@@ -58,33 +59,11 @@ class OwnProperties(NamedTuple):
         return arrays._replace(tree=tree, drives=self.drives, reaches=self.reaches)
 
 
-class CommandLimits(NamedTuple):
-    """Limits that commands are clipped to, at the files' precision (kernels' copies are rounded).
-
-    Attributes:
-        belt_speeds: Top speeds of the belts (N, T) [m/s].
-        positions: Smallest and largest positions of the joints (N, J, 2) [rad or m].
-        speeds: Largest servo speeds of the joints, 0 without a servo (N, J) [rad/s or m/s].
-    """
-
-    belt_speeds: NDArray[np.float64]
-    positions: NDArray[np.float64]
-    speeds: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, kinds: Sequence[BeltKind]) -> CommandLimits:
-        """Limits of one vehicle of each kind."""
-        belts, positions, speeds = [], [], []
-        for vehicle in (kind.description for kind in kinds):
-            flippers, joints = vehicle.flippers.values(), vehicle.joint_tree.joints
-            servos = [joint.servo for joint in joints]
-            belts.append([track.spec.drive.top_speed for track in vehicle.mounted_tracks()])
-            positions.append([flipper.limits for flipper in flippers] + [joint.limits for joint in joints])
-            speeds.append(
-                [flipper.max_speed for flipper in flippers] + [s.max_speed if s else 0.0 for s in servos]
-            )
-        shape = len(kinds), len(speeds[0])
-        return cls(np.array(belts), np.reshape(positions, (*shape, 2)), np.reshape(speeds, shape))
+def limits_of(kinds: Sequence[BeltKind]) -> CommandLimits:
+    """Limits of commands to one vehicle of each kind, as in a world; those of kernels are rounded."""
+    vehicles = [kind.description for kind in kinds]
+    each = [CommandLimits.of(vehicle, vehicle.joint_tree.joints) for vehicle in vehicles]
+    return CommandLimits(*map(np.stack, zip(*each, strict=True)))
 
 
 def _widened(drives: NDArray[np.float64], width: int) -> NDArray[np.float64]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.batch.arguments import broadcast_numbers
-from segtrack.batch.fleet_arrays import CommandLimits
+from segtrack.batch.fleet_arrays import limits_of
 from segtrack.batch.ground import GroundLibrary
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import InvalidValueError
 from segtrack.native import BeltKind, allocate_state, allocate_tree_work, move_links, outer_points
-from segtrack.robot import CommandClipper
-from segtrack.world import BOX_SAMPLES
-
-_ALONG = np.arange(BOX_SAMPLES, dtype=float)
+from segtrack.robot import Commands
+from segtrack.world import points_below
 
 
 class Outlines:
@@ -82,16 +81,13 @@ def clearing_heights(
         places: World x and y of the body frames [m], and yaw [rad] (n, 3).
         positions: Joint positions (n, J) [rad or m].
     """
-    lines, bottoms = np.empty((2, len(kinds), BOX_SAMPLES)), np.empty(len(kinds))
+    boxes, bottoms = np.empty((2, len(kinds), 2)), np.empty(len(kinds))
     for k, (kind, (x, y, yaw)) in enumerate(zip(kinds.tolist(), places.tolist(), strict=True)):
         corners, bottoms[k] = outlines.of(kind, positions[k])
         cosine, sine = np.cos(yaw), np.sin(yaw)
         turned = corners @ np.array([[cosine, sine], [-sine, cosine]]) + (x, y)
-        low, high = turned.min(axis=0), turned.max(axis=0)
-        lines[:, k] = low[:, None] + (high - low)[:, None] / (BOX_SAMPLES - 1) * _ALONG  # As `np.linspace`.
-        lines[:, k, -1] = high
-    along, across = np.broadcast_arrays(lines[0][:, None, :], lines[1][:, :, None])
-    return np.asarray(grounds.heights(indices, along, across).max(axis=(1, 2)) - bottoms)
+        boxes[:, k] = turned.min(axis=0), turned.max(axis=0)
+    return np.asarray(grounds.heights(indices, *points_below(*boxes)).max(axis=(1, 2)) - bottoms)
 
 
 def refuse_places(
@@ -113,10 +109,7 @@ def refuse_places(
 
 
 def start_positions(
-    kinds: Sequence[BeltKind],
-    chosen: NDArray[np.intp],
-    flippers: Mapping[str, ArrayLike],
-    clipper: CommandClipper,
+    kinds: Sequence[BeltKind], chosen: NDArray[np.intp], flippers: Mapping[str, ArrayLike], commands: Commands
 ) -> NDArray[np.float64]:
     """Joint positions at which vehicles start (n, J) [rad or m].
 
@@ -124,22 +117,14 @@ def start_positions(
         kinds: Kinds of the batch.
         chosen: Index of each vehicle's kind (n,).
         flippers: Flipper angles by name () or (n,) [rad], clipped to their limits; 0 if not given.
-        clipper: Limits of the batch's commands.
+        commands: Commands to the batch.
 
     Raises:
         UnknownNameError: There is no such flipper.
         InvalidValueError: Not angles by name, another shape, or an angle that is not finite.
     """
-    vehicle, names = kinds[0].description, tuple(kinds[0].description.flippers)
-    if not isinstance(flippers, Mapping):
-        raise InvalidValueError("flippers", "angles by name", flippers)
-    limits = CommandLimits.of(kinds).positions[chosen]
     positions = np.stack([kind.initial_positions for kind in kinds])[chosen]
-    for name, angles in flippers.items():
-        if name not in names:
-            raise UnknownNameError(f"flipper of {vehicle.name}", name, names)
-        what, j = f"angle of flipper {name} [rad]", names.index(name)
-        positions[:, j] = clipper.clip_all(
-            what, broadcast_numbers(what, angles, len(chosen)), *limits[:, j].T
-        )
+    own = commands.of(limits_of(kinds).rows(chosen), partial(broadcast_numbers, count=len(chosen)))
+    for flipper, angles in enumerate(own.start_angles(flippers)):
+        positions[:, flipper] = angles
     return positions

@@ -84,6 +84,7 @@ class BulletEngine(Engine):
             InvalidValueError: Not a client, or a time step that is not positive and finite.
             SegtrackError: There is no display for a window.
         """
+        super().__init__()
         if client is not None and not isinstance(client, BulletClient):
             raise InvalidValueError("client", "a BulletClient", client)
         self._owned = client is None
@@ -115,7 +116,10 @@ class BulletEngine(Engine):
         self._check_every = max(1, round(_CHECK_INTERVAL / time_step))
 
     def close(self) -> None:
-        """Take no more steps, and disconnect the client if it is the engine's own; may be called again."""
+        """Take no more steps, and disconnect the client if it is the engine's own; see `Engine.close`."""
+        if self.lifetime.is_open:
+            for vehicle in self._vehicles:
+                vehicle.keep_readings_for_good()
         super().close()
         if self._owned and pybullet.isConnected(physicsClientId=self._client_id):
             self.client.disconnect()
@@ -176,7 +180,7 @@ class BulletEngine(Engine):
         check_drives(description, PRESETS[preset].time_step if finer else self.time_step)
         vehicle = BulletVehicle(self._client_id, description, track_model, position, orientation, flippers)
         vehicle.update_terrain(self._terrains)
-        vehicle.is_stepped_by_world = True
+        vehicle.join_world(self.lifetime)
         self._vehicles.append(vehicle)
         if finer:
             self._configure(preset)
@@ -189,7 +193,7 @@ class BulletEngine(Engine):
             DivergedError: A vehicle is no longer finite, or absurdly fast; found within 10 ms.
             DisconnectedError: The world is closed, or the client gone.
         """
-        self.require_open("step the world")
+        self.lifetime.require_open("step the world")
         remaining = math.exp(-damping_rate * self.time_step)
         for _ in range(steps):
             self._take_step(damping_rate)
@@ -273,5 +277,5 @@ class BulletEngine(Engine):
             vehicle.check_speed(self.time)
 
     def _must_be_connected(self, what: str) -> None:
-        self.require_open(what)
+        self.lifetime.require_open(what)
         client_id(self.client, what)

@@ -12,7 +12,7 @@ import pybullet
 from numpy.typing import NDArray
 
 from segtrack.bullet.client import connection_required
-from segtrack.engine import BeltContacts, FrameMotion
+from segtrack.engine import BeltContacts, FrameMotion, Lifetime
 from segtrack.errors import DisconnectedError, InvalidValueError, NotReadyError, Phrase, RemovedError
 
 
@@ -202,15 +202,26 @@ class BodyMarks:
         return [body for body, mark in marks if mark is not None and mark.decode() == self._mark]
 
 
+_SLOW = 1e-3
+"""A body that is slower than this [m/s] does not tell how many steps it has taken."""
+_FORGOTTEN = 10
+"""Times that a step without `before_step` is seen before it is refused: a user may set a velocity, too."""
+_FORGIVEN = 0.1
+"""Part of such a time that is taken back by each step that was prepared."""
+
+
 class LoopGuard:
     """Finds a loop that has forgotten `before_step`, calls it twice, or has reset the simulation.
 
-    A contact presses only once a step has been solved, whatever was placed, reset or restored before; a
-    vehicle that has contacts which press has been stepped. One that moves is elsewhere after a step.
+    PyBullet does not count its steps. A contact presses only once a step has been solved, whatever was
+    placed, reset or restored before; a vehicle that has contacts which press has been stepped. One that moves
+    is elsewhere after a step, by its duration times the velocity after it, x' = x + v' h to rounding, and
+    about k times as far after k steps. One that stands still does not tell how many it has taken.
 
     Attributes:
         is_prepared: True once `before_step` has been called; then no forgotten one is left to find.
         prepared: Pose and velocity with which a step was prepared last; None if they have been set since.
+        lifetime: Lifetime of the world that takes the steps; None in somebody else's loop.
     """
 
     def __init__(self, client: int, bodies: Sequence[int], name: str) -> None:
@@ -218,14 +229,20 @@ class LoopGuard:
         self._client, self._bodies, self._name = client, bodies, name
         self.is_prepared = False
         self.prepared: tuple[Any, ...] | None = None
+        self.lifetime: Lifetime | None = None
+        self._forgotten = 0.0
         self._marks = BodyMarks(client, bodies)
 
-    def begin_step(self) -> None:
+    def begin_step(self, taken: float) -> None:
         """Note a step that is prepared, and refuse one that has been prepared before.
+
+        Args:
+            taken: Duration of the step that was prepared last [s].
 
         Raises:
             RemovedError: The vehicle is gone.
-            NotReadyError: The vehicle moves, and is where it was when a step was prepared last.
+            NotReadyError: The vehicle moves, and is where it was when a step was prepared last; or it was as
+                far from there as several steps take it, many times.
             DisconnectedError: The client is gone.
         """
         self.require_present(f"step {self._name}")
@@ -239,15 +256,36 @@ class LoopGuard:
                 "set by robot.restore() or robot.reset_base_pose()"
             )
             raise NotReadyError(f"step {self._name}", reason)
-        self.prepared = state
+        before, self.prepared = self.prepared, state
+        if before is not None:
+            self._count_forgotten(before[0], state[0], velocity[0], taken)
+
+    def _count_forgotten(
+        self, before: Sequence[float], after: Sequence[float], velocity: Sequence[float], taken: float
+    ) -> None:
+        """Refuse to go on where many a step was not prepared, from positions [m] and velocity after [m/s]."""
+        square = sum(v * v for v in velocity)
+        if not square > _SLOW**2:
+            return
+        way = sum((b - a) * v for a, b, v in zip(before, after, velocity, strict=True))
+        several = way > 1.5 * square * taken
+        self._forgotten = self._forgotten + 1.0 if several else max(self._forgotten - _FORGIVEN, 0.0)
+        if self._forgotten >= _FORGOTTEN:
+            self._forgotten = 0.0
+            reason = (
+                "several steps were taken since the last robot.before_step(), which belongs before each one"
+            )
+            raise NotReadyError(f"step {self._name}", reason)
 
     def require_present(self, what: str) -> None:
         """Refuse an action, in words, on a vehicle that is gone from a client.
 
         Raises:
             RemovedError: The simulation has been reset, or one of its bodies removed.
-            DisconnectedError: The client is gone.
+            DisconnectedError: Its world is closed, or the client gone.
         """
+        if self.lifetime is not None:
+            self.lifetime.require_open(what)
         try:
             present = self._marks.present()
         except pybullet.error:

@@ -16,7 +16,7 @@ from segtrack.bullet.frames import LoopGuard, step_parts
 from segtrack.bullet.model import LoadedJoint, LoadedVehicle, MotorAim
 from segtrack.description import vehicle_links
 from segtrack.description.joints import JointDesign, joint_inertias
-from segtrack.engine import JointModel, JointState
+from segtrack.engine import JointState
 from segtrack.errors import InvalidValueError
 
 _LARGEST_GAIN = 0.5
@@ -41,10 +41,12 @@ class JointCommand(NamedTuple):
     reference: float
 
 
-class BulletJoint(JointModel):
+class BulletJoint:
     """A moving joint of a loaded vehicle; its state is read when asked for.
 
     Attributes:
+        design: The joint.
+        joint: PyBullet's index of it.
         command: Command of its servo.
         torque: Torque [N m] or force [N] of a servo with gains in the last step.
     """
@@ -73,15 +75,10 @@ class BulletJoint(JointModel):
             force = 0.0
         return JointState(position, speed, self.torque if servo and servo.stiffness > 0 else force)
 
-    def set_position(self, position: float) -> None:
-        """Let its servo move it to a position [rad] or [m] within the limits."""
+    def move(self, as_speed: bool, value: float) -> None:
+        """Let its servo move it, see `VehicleModel.command_joint`."""
         self._guard.require_present(f"command joint {self.design.name}")
-        self.command = JointCommand("position", position, self.command.reference)
-
-    def set_speed(self, speed: float) -> None:
-        """Let its servo move it at a speed [rad/s] or [m/s] that it can reach, until told otherwise."""
-        self._guard.require_present(f"command joint {self.design.name}")
-        self.command = JointCommand("speed", speed, self.command.reference)
+        self.command = JointCommand("speed" if as_speed else "position", value, self.command.reference)
 
     def place(self, position: float) -> None:
         """Set the joint to a position [rad] or [m] within the limits at once, at rest; a servo holds it."""

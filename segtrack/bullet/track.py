@@ -1,29 +1,16 @@
-"""Track and flipper in PyBullet: belt, drive and joint motors."""
+"""Belt and flipper in PyBullet: drive and joint motors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pybullet
 
 from segtrack.bullet.client import connection_required
-from segtrack.bullet.frames import LoopGuard, link_motion, step_parts
+from segtrack.bullet.frames import LoopGuard, step_parts
 from segtrack.bullet.model import Belt, BeltReading, LoadedFlipper, MotorAim
-from segtrack.engine import (
-    BeltState,
-    DriveController,
-    FlipperModel,
-    FlipperState,
-    FrameMotion,
-    Pedals,
-    TrackModel,
-)
-
-if TYPE_CHECKING:
-    from segtrack.chain import ChainPose, ChainReading, TrackDesign
-    from segtrack.compliant import GrouserReading
-
+from segtrack.engine import DriveController, JointState
 
 _REST_SPEED = 2e-3
 """A belt slower than this [m/s] that is told to stand has come to rest."""
@@ -34,14 +21,15 @@ _AT_LIMIT = 0.98
 over."""
 
 
-class BulletTrack(TrackModel):
-    """A track of a loaded vehicle.
+class BulletTrack:
+    """A track of a loaded vehicle: its belt, and the drive that moves it.
 
     A motor that holds a speed of 0 forgets where its belt stood, and what Bullet's solver leaves over in
     each step adds up to a creep. A belt that is told to stand and has come to rest is therefore held at its
     phase, with the force that its drive has, until it is commanded otherwise or a load drives it back.
 
     Attributes:
+        mounted: The track as the vehicle file has it.
         belt: Belt in PyBullet.
         drive: The belt's drive, with its travel and work.
         friction: Friction of the track against terrain of friction 1 [-].
@@ -50,10 +38,9 @@ class BulletTrack(TrackModel):
         held_phase: Phase at which the belt is held [m]; None where its motor holds a speed.
     """
 
-    def __init__(self, client: int, belt: Belt, guard: LoopGuard) -> None:
+    def __init__(self, belt: Belt) -> None:
         """Start with the belt at rest."""
-        self._client, self.belt, self.mounted = client, belt, belt.track_joints.mounted
-        self._guard = guard
+        self.belt, self.mounted = belt, belt.track_joints.mounted
         self.drive = DriveController(self.mounted.spec.drive)
         self.friction = self.mounted.spec.contact.friction
         self.home_travel = 0.0
@@ -61,83 +48,10 @@ class BulletTrack(TrackModel):
         self.held_phase: float | None = None
         self._set_motor_command()
 
-    @property
-    def state(self) -> BeltState:
-        """The belt as it was read last, which is before the latest step."""
-        self._guard.check()
-        drive = self.drive
-        return BeltState(drive.travel, drive.speed, drive.force, drive.energy)
-
-    @property
-    def command(self) -> float:
-        """Commanded belt speed [m/s]."""
-        return self.drive.command
-
-    @property
-    def pedals(self) -> Pedals | None:
-        """Throttle and brake that rule the drive; None where a commanded speed does."""
-        return self.drive.pedals
-
-    def set_speed(self, speed: float) -> None:
-        """Command a belt speed [m/s], which the drive can reach."""
-        self._guard.check()
-        self.drive.command, self.drive.pedals = speed, None
-
-    def set_pedals(self, pedals: Pedals) -> None:
-        """Let throttle and brake rule the drive, until a speed is commanded."""
-        self._guard.check()
-        self.drive.pedals = pedals
-
     def set_friction(self, friction: float) -> None:
         """Set the track's friction against terrain of friction 1, >= 0."""
-        self._guard.require_present(f"set the friction of {self.mounted.name}")
         self.belt.set_friction(friction)
         self.friction = friction
-
-    def scale_drive(self, factor: float) -> None:
-        """Make the drive `factor` times as strong as described, > 0."""
-        self._guard.require_present(f"scale the drive of {self.mounted.name}")
-        self.drive.factor = factor
-
-    def parent_motion(self) -> FrameMotion:
-        """Pose and velocity of the link that the track is mounted on."""
-        self._guard.require_present(f"read the link of {self.mounted.name}")
-        joints = self.belt.track_joints
-        return link_motion(self._client, joints.body, joints.parent_link)
-
-    @property
-    def segment_phases(self) -> list[float]:
-        """Phase of each of the belt's segments since home [m]; equal but for what the gears let slip."""
-        self._guard.require_present(f"read track {self.mounted.name}")
-        return self.belt.segment_phases
-
-    @property
-    def has_chain(self) -> bool:
-        """True if the belt is a link chain."""
-        return self.belt.chain is not None
-
-    @property
-    def chain_design(self) -> TrackDesign:
-        """Design of the link chain: shoes, bushings and wheels."""
-        return super().chain_design if self.belt.chain is None else self.belt.chain.design
-
-    def read_chain(self) -> ChainReading:
-        """Return per-shoe tension, contact and slip, after the latest step."""
-        self._guard.require_present(f"read the chain of {self.mounted.name}")
-        reading = self.belt.read_chain()
-        return super().read_chain() if reading is None else reading
-
-    def read_chain_pose(self) -> ChainPose:
-        """Return the poses of shoes and wheels of the link chain."""
-        self._guard.require_present(f"read the chain of {self.mounted.name}")
-        pose = self.belt.read_chain_pose()
-        return super().read_chain_pose() if pose is None else pose
-
-    def read_grousers(self) -> GrouserReading:
-        """Return per-grouser load, slip and sinkage, after the latest step."""
-        self._guard.require_present(f"read the grousers of {self.mounted.name}")
-        reading = self.belt.read_grousers()
-        return super().read_grousers() if reading is None else reading
 
     def reset_to_mount(self) -> None:
         """Reset the belt's own bodies, if it has any, to their mount pose, at rest."""
@@ -228,10 +142,12 @@ class FlipperCommand(NamedTuple):
     value: float
 
 
-class BulletFlipper(FlipperModel):
+class BulletFlipper:
     """A flipper of a loaded vehicle; its state is read when asked for.
 
     Attributes:
+        name: Name in its vehicle.
+        spec: Its description.
         joint: PyBullet's index of its joint.
         command: Command of its motor.
     """
@@ -246,27 +162,23 @@ class BulletFlipper(FlipperModel):
         self.command = FlipperCommand("angle", 0.0)
 
     @property
-    def state(self) -> FlipperState:
-        """The flipper after the latest step."""
+    def state(self) -> JointState:
+        """The flipper after the latest step, raising positive."""
         self._guard.require_present(f"read flipper {self.name}")
         with connection_required(self._client, f"read flipper {self.name}", self._body):
             angle, speed, _, torque = pybullet.getJointState(
                 self._body, self.joint, physicsClientId=self._client
             )
             parts = step_parts(self._client)
-        return FlipperState(angle, speed, parts * torque)
+        return JointState(angle, speed, parts * torque)
 
-    def set_angle(self, angle: float) -> None:
-        """Move to an angle [rad] within the limits, at no more than the flipper's speed and torque."""
-        self.set_motor_command(FlipperCommand("angle", angle))
-
-    def set_speed(self, speed: float) -> None:
-        """Turn at a speed [rad/s] that the flipper can reach, until told otherwise or at a limit."""
-        self.set_motor_command(FlipperCommand("speed", speed))
+    def move(self, as_speed: bool, value: float) -> None:
+        """Go to an angle [rad], or turn at a speed [rad/s], see `VehicleModel.command_joint`."""
+        self.set_motor_command(FlipperCommand("speed" if as_speed else "angle", value))
 
     def place(self, angle: float) -> None:
         """Set the flipper to an angle [rad] within the limits at once, at rest, and hold it there."""
-        self.set_angle(angle)
+        self.set_motor_command(FlipperCommand("angle", angle))
         pybullet.resetJointState(self._body, self.joint, angle, physicsClientId=self._client)
         self._moved(self.joint)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pybullet
+from numpy.typing import NDArray
 
 from segtrack.bullet.belts import ChainView
 from segtrack.bullet.client import connection_required, require_body
@@ -25,7 +28,7 @@ from segtrack.bullet.frames import (
     step_duration,
     vector,
 )
-from segtrack.bullet.joints import Mechanism
+from segtrack.bullet.joints import BulletJoint, Mechanism
 from segtrack.bullet.loader import load, track_builder
 from segtrack.bullet.loose_bodies import LooseBodyWatch
 from segtrack.bullet.model import BeltReading, Push
@@ -39,14 +42,62 @@ from segtrack.description import (
     farthest_reach,
     shapes_on_links,
 )
-from segtrack.engine import ABSURD_SPEED, BeltContacts, Bodies, FrameMotion, VehicleModel, what_diverged
-from segtrack.errors import DivergedError, NotReadyError
+from segtrack.engine import (
+    ABSURD_SPEED,
+    ActuatorState,
+    BeltContacts,
+    BeltState,
+    Bodies,
+    FrameMotion,
+    JointState,
+    Lifetime,
+    Pedals,
+    VehicleModel,
+    what_diverged,
+)
+from segtrack.errors import DivergedError, NotReadyError, SegtrackError
 from segtrack.terrain import Terrain
+
+if TYPE_CHECKING:
+    from segtrack.chain import ChainPose, ChainReading, TrackDesign
+    from segtrack.compliant import GrouserReading
 
 _FAR = 1e3
 """Distance at which bodies touch nothing [m]."""
 
 Vector = tuple[float, ...]
+Read = TypeVar("Read", bound=Callable[..., Any])
+_KEPT: list[tuple[Callable[..., Any], Callable[[BulletVehicle], Iterable[Any]] | None]] = []
+"""Readings of a vehicle that outlive its world, and what each of them is of."""
+
+
+def kept(each: Callable[[BulletVehicle], Iterable[Any]] | None = None) -> Callable[[Read], Read]:
+    """Let a reading, of `each` part of a vehicle, stay what it was when the vehicle's world was closed."""
+
+    def decorate(read: Any) -> Any:
+        _KEPT.append((read, each))
+
+        @wraps(read)
+        def reading(vehicle: BulletVehicle, *part: Any) -> Any:
+            last = vehicle.last_readings
+            if last is None or (read.__name__, part) not in last:
+                return read(vehicle, *part)
+            result = last[read.__name__, part]
+            if isinstance(result, SegtrackError):
+                raise result
+            return deepcopy(result)  # The reader's own, as any other.
+
+        return reading
+
+    return decorate
+
+
+def _tracks(vehicle: BulletVehicle) -> range:
+    return range(len(vehicle.tracks))
+
+
+def _joints(vehicle: BulletVehicle) -> range:
+    return range(len(vehicle.flippers) + len(vehicle.joints))
 
 
 class BulletVehicle(VehicleModel):
@@ -59,12 +110,11 @@ class BulletVehicle(VehicleModel):
         body_ids: `body_id`, and those of belts' own bodies.
         tracks: Tracks in the order of the description.
         flippers: Flippers in the order of the description.
-        is_stepped_by_world: True if a world prepares its steps, and nobody else's loop.
+        joints: Joints of the body's URDF that move.
+        last_readings: Readings and errors of when its world was closed; None before, and in nobody's world.
     """
 
-    tracks: tuple[BulletTrack, ...]
-    flippers: tuple[BulletFlipper, ...]
-    is_stepped_by_world: bool = False
+    last_readings: dict[Any, Any] | None = None
 
     def __init__(
         self,
@@ -78,10 +128,11 @@ class BulletVehicle(VehicleModel):
         """Load the vehicle, see `Engine.add_vehicle`."""
         loaded = load(client, description, track_model, position, orientation)
         self.physics_client_id, self.description = client, description
+        self.joint_designs = [joint.design for joint in loaded.joints]
         self.body_id, self.links = loaded.body, loaded.links
         self.body_ids = (self.body_id, *(body for belt in loaded.belts for body in belt.bodies))
         self._guard = LoopGuard(client, self.body_ids, description.name)
-        self.tracks = tuple(BulletTrack(client, belt, self._guard) for belt in loaded.belts)
+        self.tracks = tuple(BulletTrack(belt) for belt in loaded.belts)
         self.flippers = tuple(
             BulletFlipper(client, self.body_id, flipper, self._guard, self._reset_belts_beyond)
             for flipper in loaded.flippers
@@ -101,11 +152,29 @@ class BulletVehicle(VehicleModel):
         self._mechanism = Mechanism(client, loaded, self._guard, self._reset_belts_beyond)
         self._reset_belts(self.tracks)
         self.joints = self._mechanism.joints
+        self._moving: tuple[BulletFlipper | BulletJoint, ...] = (*self.flippers, *self.joints)
         motors = {flipper.joint: flipper.motor for flipper in self.flippers}
         self._belts.connect(motors | {joint.joint: joint.motor for joint in self._mechanism.joints})
         self._view = ChainView(client, loaded.belts)
 
+    def join_world(self, lifetime: Lifetime) -> None:
+        """Let a world prepare its steps, and nobody else's loop, as long as that is open."""
+        self._guard.lifetime = lifetime
+
+    def keep_readings_for_good(self) -> None:
+        """Keep all that can be read of it: its world is about to be closed."""
+        last: dict[Any, Any] = {}
+        for read, each in _KEPT:
+            for part in [()] if each is None else [(one,) for one in each(self)]:
+                with suppress(pybullet.error), np.errstate(all="ignore"):  # It may have diverged.
+                    try:
+                        last[read.__name__, part] = read(self, *part)
+                    except SegtrackError as error:
+                        last[read.__name__, part] = error.with_traceback(None)
+        self.last_readings = last
+
     @property
+    @kept()
     def mass(self) -> float:
         """Total mass, including chains and plates that are not PyBullet links [kg]."""
         client = self.physics_client_id
@@ -115,16 +184,113 @@ class BulletVehicle(VehicleModel):
         shoes = sum(track.belt.shoes.masses.sum() for track in self.tracks)
         return float(sum(info[0] for info in infos) + shoes)
 
+    @kept()
     def body_motion(self) -> FrameMotion:
         """Pose and velocity of the body frame."""
         self._guard.check()
         return link_motion(self.physics_client_id, self.body_id, -1)
+
+    @kept(_tracks)
+    def track_motion(self, track: int) -> FrameMotion:
+        """Pose and velocity of the link that a track is mounted on."""
+        joints = self.tracks[track].belt.track_joints
+        self._guard.require_present(f"read the link of {joints.mounted.name}")
+        return link_motion(self.physics_client_id, joints.body, joints.parent_link)
+
+    @kept(_tracks)
+    def belt_state(self, track: int) -> BeltState:
+        """A belt as it was read last, which is before the latest step."""
+        self._guard.check()
+        drive = self.tracks[track].drive
+        return BeltState(drive.travel, drive.speed, drive.force, drive.energy)
+
+    def belt_command(self, track: int) -> float:
+        """Commanded belt speed [m/s], the last one while pedals rule."""
+        return self.tracks[track].drive.command
+
+    def belt_pedals(self, track: int) -> Pedals | None:
+        """Throttle and brake that rule a belt's drive; None where a commanded speed does."""
+        return self.tracks[track].drive.pedals
+
+    @kept(_joints)
+    def joint_state(self, joint: int) -> JointState:
+        """A joint after the latest step."""
+        return self._moving[joint].state
+
+    def read_actuators(self) -> ActuatorState:
+        """Return the state of all belts, flippers and joints in one reading."""
+        belts = np.reshape([self.belt_state(track) for track in _tracks(self)], (-1, 4))
+        joints = np.reshape([self.joint_state(joint) for joint in _joints(self)], (-1, 3))
+        flippers = len(self.flippers)
+        return ActuatorState(*belts.T, *joints[:flippers].T, *joints[flippers:].T)
+
+    def command_belts(self, tracks: slice, speeds: NDArray[np.float64] | Sequence[Any]) -> None:
+        """Command speeds of some tracks [m/s]."""
+        self._guard.check()
+        for track, speed in zip(self.tracks[tracks], speeds, strict=True):
+            track.drive.command, track.drive.pedals = float(speed), None
+
+    def command_pedals(self, tracks: slice, pedals: NDArray[np.float64] | Sequence[Any]) -> None:
+        """Let throttle and brake rule the drives of some tracks."""
+        self._guard.check()
+        for track, own in zip(self.tracks[tracks], pedals, strict=True):
+            track.drive.pedals = Pedals(*map(float, own))
+
+    def command_joint(self, joint: int, as_speed: bool, value: float) -> None:
+        """Let a flipper's motor, or a servo, move a joint."""
+        self._moving[joint].move(as_speed, value)
+
+    def place_joint(self, joint: int, position: float) -> None:
+        """Set a joint to a position [rad] or [m] at once, at rest."""
+        self._moving[joint].place(position)
+
+    def set_friction(self, track: int, friction: float) -> None:
+        """Set a track's friction against terrain of friction 1."""
+        self._guard.require_present(f"set the friction of {self.tracks[track].mounted.name}")
+        self.tracks[track].set_friction(friction)
+
+    def scale_drive(self, track: int, factor: float) -> None:
+        """Make a track's drive `factor` times as strong as described."""
+        self._guard.require_present(f"scale the drive of {self.tracks[track].mounted.name}")
+        self.tracks[track].drive.factor = factor
+
+    @property
+    def has_chains(self) -> bool:
+        """True if its belts are link chains."""
+        return any(track.belt.chain is not None for track in self.tracks)
+
+    def chain_design(self, track: int) -> TrackDesign:
+        """Design of a link chain: shoes, bushings and wheels."""
+        chain = self.tracks[track].belt.chain
+        return super().chain_design(track) if chain is None else chain.design
+
+    @kept(_tracks)
+    def read_chain(self, track: int) -> ChainReading:
+        """Return per-shoe tension, contact and slip, after the latest step."""
+        self._guard.require_present(f"read the chain of {self.tracks[track].mounted.name}")
+        reading = self.tracks[track].belt.read_chain()
+        return super().read_chain(track) if reading is None else reading
+
+    @kept(_tracks)
+    def read_chain_pose(self, track: int) -> ChainPose:
+        """Return the poses of shoes and wheels of a link chain."""
+        self._guard.require_present(f"read the chain of {self.tracks[track].mounted.name}")
+        pose = self.tracks[track].belt.read_chain_pose()
+        return super().read_chain_pose(track) if pose is None else pose
+
+    @kept(_tracks)
+    def read_grousers(self, track: int) -> GrouserReading:
+        """Return per-grouser load, slip and sinkage, after the latest step."""
+        self._guard.require_present(f"read the grousers of {self.tracks[track].mounted.name}")
+        reading = self.tracks[track].belt.read_grousers()
+        return super().read_grousers(track) if reading is None else reading
 
     @property
     def pybullet_body(self) -> tuple[int, Mapping[str, int]]:
         """PyBullet's unique id of the vehicle's own body, and its link index by link name."""
         return self.body_id, self.links
 
+    @kept()
     def read_belt_contacts(self) -> list[BeltContacts]:
         """Read contacts of belts that PyBullet collides; see `Robot.read_belt_contacts`."""
         self._guard.require_present(f"read the contacts of {self.description.name}")
@@ -134,6 +300,7 @@ class BulletVehicle(VehicleModel):
         name, client = self.description.name, self.physics_client_id
         return read_belt_contacts(client, self.body_id, name, self.links, owners)
 
+    @kept(lambda vehicle: vehicle.link_names)
     def link_frame(self, name: str) -> Frame:
         """Frame of a link of `link_names` in the world, wherever its joints are."""
         self._guard.require_present(f"read link {name} of {self.description.name}")
@@ -141,6 +308,7 @@ class BulletVehicle(VehicleModel):
         motion = link_motion(self.physics_client_id, self.body_id, link)
         return Frame(motion.rotation, motion.position)
 
+    @kept()
     def bodies(self) -> Bodies:
         """All links, and the shoes of link chains."""
         self._guard.require_present(f"read the bodies of {self.description.name}")
@@ -161,6 +329,7 @@ class BulletVehicle(VehicleModel):
             kinetic + sum(s.kinetic_energy for s in shoes),
         )
 
+    @kept()
     def bounds(self) -> tuple[Vector, Vector]:
         """Smallest and largest corner of the box around what can touch, in the world [m].
 
@@ -176,10 +345,10 @@ class BulletVehicle(VehicleModel):
                 parts.append(np.array(box))
             else:
                 parts.append((self.link_frame(link) @ frame).points(corners))
-        for track in self.tracks:
+        for t, track in enumerate(self.tracks):
             points = track.belt.points
             if not len(points):
-                parent = track.parent_motion()
+                parent = self.track_motion(t)
                 frame = Frame(parent.rotation, parent.position) @ track.mounted.spec.mount.frame
                 points = belt_corners(PlacedTrack(track.mounted, frame))
             parts.append(points)
@@ -226,6 +395,7 @@ class BulletVehicle(VehicleModel):
 
     def set_velocity(self, forward: float) -> None:
         """Let all its parts move forward along the body's x axis [m/s], belts running so that none slips."""
+        self._guard.check()
         axis = self.body_motion().rotation[:, 0]
         self._book_work()
         move_bodies(self.physics_client_id, self.moving_joints, vector(forward * axis))
@@ -244,13 +414,14 @@ class BulletVehicle(VehicleModel):
 
         Raises:
             DivergedError: A body or belt is not finite, or absurdly fast.
-            NotReadyError: It has been called before, and no step been taken since; or a world takes them.
+            NotReadyError: It has been called before, and no step been taken since; or several have been,
+                many times; or a world takes them.
             DisconnectedError: The client is gone.
         """
-        if self.is_stepped_by_world:
+        if self._guard.lifetime is not None:
             self._guard.require_present(f"step {self.description.name}")
             raise NotReadyError(f"step {self.description.name}", "its world does, see World.step")
-        self._guard.begin_step()
+        self._guard.begin_step(self._step)
         self.check_speed()
         if self._watch.is_due():
             self.warn_of_loose_bodies()

@@ -7,11 +7,7 @@ from .drive import force_at as force_at
 from .drive import next_pedal_target as next_pedal_target
 from .drive import next_target as next_target
 from .engine import Engine as Engine
-from .models import ABSURD_SPEED as ABSURD_SPEED
-from .models import FlipperModel as FlipperModel
-from .models import JointModel as JointModel
-from .models import TrackModel as TrackModel
-from .models import VehicleModel as VehicleModel
+from .lifetime import Lifetime as Lifetime
 from .state import ActuatorState as ActuatorState
 from .state import BeltContacts as BeltContacts
 from .state import BeltState as BeltState
@@ -30,3 +26,5 @@ from .track_models import find_track_model as find_track_model
 from .track_models import resolve as resolve
 from .track_models import track_model_names as track_model_names
 from .track_models import wheel_count as wheel_count
+from .vehicle import ABSURD_SPEED as ABSURD_SPEED
+from .vehicle import VehicleModel as VehicleModel

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from segtrack.description import VehicleDescription
-from segtrack.engine.models import VehicleModel
+from segtrack.engine.lifetime import Lifetime
 from segtrack.engine.track_models import EngineName
-from segtrack.errors import DisconnectedError
+from segtrack.engine.vehicle import VehicleModel
 from segtrack.terrain import Terrain
 
 
@@ -20,12 +20,16 @@ class Engine(ABC):
         name: Name by which users choose it.
         preset: Name of its solver settings.
         time_step: [s]
+        lifetime: Open until `close`; its vehicles share it.
     """
 
     name: ClassVar[EngineName]
     preset: str
     time_step: float
-    _is_open: bool = True
+
+    def __init__(self) -> None:
+        """Open."""
+        self.lifetime = Lifetime()
 
     @property
     @abstractmethod
@@ -106,14 +110,8 @@ class Engine(ABC):
         """Release the resources of a saved state."""
 
     def close(self) -> None:
-        """Take no more steps, and free what the engine holds; may be called again."""
-        self._is_open = False
+        """Take no more steps and commands, and free what the engine holds; may be called again.
 
-    def require_open(self, what: str) -> None:
-        """Refuse an action, in words, in a world that is closed.
-
-        Raises:
-            DisconnectedError: It is.
+        What vehicles did last can still be read.
         """
-        if not self._is_open:
-            raise DisconnectedError(what, "the world is closed")
+        self.lifetime.end()

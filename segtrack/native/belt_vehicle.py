@@ -31,7 +31,6 @@ from segtrack.kernels import Packed, Vector, cross, overwrite, rounded
 from segtrack.native.joint_arrays import OFFSET, RATIO
 from segtrack.native.kinematics import set_velocity
 from segtrack.native.layout import outer_points, vehicle_arrays
-from segtrack.native.parts import BeltTrack
 from segtrack.native.step import advance
 from segtrack.native.tree import OWN, TreeWork, VehicleState, tree_of_one
 from segtrack.native.vehicle import NativeVehicle
@@ -166,8 +165,6 @@ class BeltVehicle(NativeVehicle):
         belts: Its belts, in the order of its tracks.
     """
 
-    track_type = BeltTrack
-
     def __init__(
         self,
         description: VehicleDescription,
@@ -223,7 +220,7 @@ class BeltVehicle(NativeVehicle):
 
     def set_velocity(self, forward: float) -> None:
         """Let all its parts move forward along the body's x axis [m/s]."""
-        self.require_open("move")
+        self._commanded("move")
         self.place_links()
         set_velocity(self.state, self._work, forward)
         self.forget_candidates()

@@ -13,6 +13,7 @@ from segtrack.chain import (
     ChainPose,
     ChainReading,
     TrackChain,
+    TrackDesign,
     TrackSnapshot,
     check_track,
     kinetic_energy,
@@ -35,7 +36,6 @@ from segtrack.native.layout import (
     root_points,
     tree_arrays,
 )
-from segtrack.native.parts import ChainTrack
 from segtrack.native.step import CROWDED
 from segtrack.native.tree import VehicleState
 from segtrack.native.vehicle import NativeVehicle
@@ -57,8 +57,6 @@ class ChainVehicle(NativeVehicle):
         arrays: Arrays that kernels read, besides the chains.
         chains: Its chains, in the order of its tracks.
     """
-
-    track_type = ChainTrack
 
     def __init__(
         self,
@@ -107,7 +105,7 @@ class ChainVehicle(NativeVehicle):
 
     def set_velocity(self, forward: float) -> None:
         """Let all its parts move forward along the body's x axis [m/s], shoes and wheels with the belts."""
-        self.require_open("move")
+        self._commanded("move")
         self.place_links()
         set_velocity(self.state, self._work, forward)
         for t, chain in enumerate(self.chains):
@@ -209,6 +207,15 @@ class ChainVehicle(NativeVehicle):
     def _outer_points(self) -> NDArray[np.float64]:
         shoes = [chain.contact_points for chain in self.chains]
         return np.concatenate([hull_points(self.arrays.hull, self.tree, self._work), *shoes])
+
+    @property
+    def has_chains(self) -> bool:
+        """True for link chains."""
+        return True
+
+    def chain_design(self, track: int) -> TrackDesign:
+        """Design of the link chain of one track."""
+        return self.chains[track].design
 
     def read_chain(self, track: int) -> ChainReading:
         """Per-shoe tension, contact and slip of one track, after the latest step."""

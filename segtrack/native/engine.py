@@ -86,6 +86,7 @@ class NativeEngine(Engine):
             UnknownNameError: No such preset.
             InvalidValueError: A time step that is not positive and finite, or longer than `MAX_TIME_STEP`.
         """
+        super().__init__()
         self.preset, self.time_step = preset_step(preset, time_step)
         self.set_gravity((0.0, 0.0, -gravity))
         self._terrains: tuple[Terrain, ...] = ()
@@ -93,12 +94,6 @@ class NativeEngine(Engine):
         self._vehicles: list[NativeVehicle] = []
         self._near: set[tuple[int, int]] = set()
         self._steps = self._next_look = 0
-
-    def close(self) -> None:
-        """Take no more steps and commands; what the vehicles did last can still be read."""
-        super().close()
-        for vehicle in self._vehicles:
-            vehicle.is_open = False
 
     @property
     def time(self) -> float:
@@ -112,7 +107,7 @@ class NativeEngine(Engine):
 
     def set_gravity(self, gravity: Sequence[float]) -> None:
         """Set the gravity in the world (3,) [m/s^2]."""
-        self.require_open("set the gravity")
+        self.lifetime.require_open("set the gravity")
         x, y, z = (float(component) for component in gravity)
         self._gravity: Vector = (x, y, z)
 
@@ -123,12 +118,12 @@ class NativeEngine(Engine):
             InvalidValueError: A mesh that does not consist of convex pieces, or soil under belts of
                 the track model `surface`.
         """
-        self.require_open("add terrain")
+        self.lifetime.require_open("add terrain")
         self._lay_ground((*self._terrains, terrain))
 
     def clear_terrain(self) -> None:
         """Remove all terrain."""
-        self.require_open("clear terrain")
+        self.lifetime.require_open("clear terrain")
         self._lay_ground(())
 
     def _lay_ground(self, terrains: tuple[Terrain, ...]) -> None:
@@ -149,19 +144,20 @@ class NativeEngine(Engine):
         flippers: Mapping[str, float],
     ) -> NativeVehicle:
         """Build a vehicle, see `Engine.add_vehicle`."""
-        self.require_open("add a vehicle")
+        self.lifetime.require_open("add a vehicle")
         check_drives(description, self.time_step)
         builder = find_track_model(track_model, "native").builder("native")
         vehicle: NativeVehicle = builder(description, track_model, self.time_step, flippers)
         vehicle.check_ground(self._ground)
         vehicle.set_ground(self._ground)
         vehicle.place(position, orientation)
+        vehicle.lifetime = self.lifetime
         self._vehicles.append(vehicle)
         return vehicle
 
     def advance(self, steps: int, damping_rate: float = 0.0) -> None:
         """Take a number of steps with all vehicles, see `Engine.advance`."""
-        self.require_open("step the world")
+        self.lifetime.require_open("step the world")
         decay = exponential(-damping_rate * self.time_step) if damping_rate != 0.0 else 1.0
         chunk = max(1, round(CHUNK / self.time_step))
         while steps > 0:
@@ -204,13 +200,13 @@ class NativeEngine(Engine):
 
     def save(self) -> NativeState:
         """Return everything that changes, commands included."""
-        self.require_open("save the state")
+        self.lifetime.require_open("save the state")
         vehicles = tuple(vehicle.save() for vehicle in self._vehicles)
         return NativeState(self._steps, self._gravity, vehicles, self._terrains)
 
     def restore(self, state: NativeState) -> None:
         """Go back to a saved state, to the bit."""
-        self.require_open("restore a state")
+        self.lifetime.require_open("restore a state")
         for what, then, now in (
             ("vehicles", len(state.vehicles), len(self._vehicles)),
             ("terrains", len(state.terrains), len(self._terrains)),
@@ -229,4 +225,4 @@ class NativeEngine(Engine):
 
     def release(self, state: NativeState) -> None:
         """Release nothing: a saved state owns no resources of the engine."""
-        self.require_open("forget a state")
+        self.lifetime.require_open("forget a state")

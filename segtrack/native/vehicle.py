@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,15 +13,25 @@ from numpy.typing import NDArray
 from segtrack.compliant import Candidates, Room, allocate_candidates, room_of
 from segtrack.description import Frame, VehicleDescription
 from segtrack.description.joints import JointTree
-from segtrack.engine import ABSURD_SPEED, ActuatorState, Bodies, FrameMotion, VehicleModel, what_diverged
-from segtrack.errors import DisconnectedError, DivergedError
+from segtrack.engine import (
+    ABSURD_SPEED,
+    ActuatorState,
+    BeltState,
+    Bodies,
+    FrameMotion,
+    JointState,
+    Lifetime,
+    Pedals,
+    VehicleModel,
+    what_diverged,
+)
+from segtrack.errors import DivergedError
 from segtrack.geometry import quaternion_of
 from segtrack.ground import ROOT, Ground, allocate_contact_history, allocate_contacts, pack_ground
 from segtrack.kernels import Packed, Vector
 from segtrack.native.hull import HULL_PARTS, HullArrays
 from segtrack.native.joint_arrays import OFFSET, RATIO
 from segtrack.native.kinematics import largest_speed, move_links
-from segtrack.native.parts import NativeFlipper, NativeJoint, NativeTrack
 from segtrack.native.step import CROWDED, NOT_FINITE, TOO_FAST
 from segtrack.native.tree import (
     TreeArrays,
@@ -67,15 +77,9 @@ class NativeVehicle(VehicleModel):
     Attributes:
         tree: Its links as kernels read them.
         state: State of the vehicle; the first axis of each array has length 1.
-        track_type: Class of its tracks.
         done: Steps that it has taken of those that `advance` is to take (1,).
-        is_open: False once its world is closed: it is read and no longer commanded.
+        lifetime: Lifetime of its world, after which it is read and no longer commanded.
     """
-
-    track_type: ClassVar[type[NativeTrack]]
-    tracks: tuple[NativeTrack, ...]
-    flippers: tuple[NativeFlipper, ...]
-    is_open: bool = True
 
     def __init__(
         self,
@@ -117,15 +121,8 @@ class NativeVehicle(VehicleModel):
         self._packed: Packed | None = None
         self._reading: Packed | None = None
         self.state.frictions[0] = [t.spec.contact.friction for t in description.mounted_tracks()]
-        self.tracks = tuple(
-            self.track_type(self, i, mounted) for i, mounted in enumerate(description.mounted_tracks())
-        )
-        self.flippers = tuple(
-            NativeFlipper(self, i, name, spec) for i, (name, spec) in enumerate(description.flippers.items())
-        )
-        self._joint_tree = joint_tree
-        designs = enumerate(joint_tree.joints, start=len(self.flippers))
-        self.joints = tuple(NativeJoint(self, i, design) for i, design in designs)
+        self._joint_tree, self.joint_designs = joint_tree, joint_tree.joints
+        self._flippers, self.lifetime = len(description.flippers), Lifetime()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return everything but views, which copies of the arrays would not share memory with."""
@@ -138,38 +135,78 @@ class NativeVehicle(VehicleModel):
         self._view = VehicleState(*(array[0] for array in self.state))
         self._packed = self._reading = None
 
-    def require_open(self, what: str) -> None:
-        """Refuse an action, in words, on a vehicle whose world is closed.
-
-        Raises:
-            DisconnectedError: It is.
-        """
-        if not self.is_open:
-            raise DisconnectedError(f"{what} {self.description.name}", "the world is closed")
-
-    def commanded(self) -> VehicleState:
+    def _commanded(self, what: str = "command") -> VehicleState:
         """Return its state, without the axis of vehicles, to write commands and settings to.
 
         Raises:
             DisconnectedError: Its world is closed.
         """
-        self.require_open("command")
+        self.lifetime.require_open(f"{what} {self.description.name}")
         return self._view
+
+    def belt_state(self, track: int) -> BeltState:
+        """A belt after the latest step."""
+        state = self._view
+        return BeltState(
+            float(state.travels[track]),
+            float(state.speeds[track]),
+            float(state.forces[track]),
+            float(state.energies[track]),
+        )
+
+    def belt_command(self, track: int) -> float:
+        """Commanded belt speed [m/s], the last one while pedals rule."""
+        return float(self._view.commands[track])
+
+    def belt_pedals(self, track: int) -> Pedals | None:
+        """Throttle and brake that rule a belt's drive; None where a commanded speed does."""
+        rule, throttle, brake = self._view.pedals[track].tolist()
+        return Pedals(throttle, brake) if rule == 1.0 else None
+
+    def command_belts(self, tracks: slice, speeds: NDArray[np.float64] | Sequence[Any]) -> None:
+        """Command speeds of some tracks [m/s]."""
+        state = self._commanded()
+        state.commands[tracks], state.pedals[tracks] = speeds, 0.0
+
+    def command_pedals(self, tracks: slice, pedals: NDArray[np.float64] | Sequence[Any]) -> None:
+        """Let throttle and brake rule the drives of some tracks."""
+        rows = self._commanded().pedals[tracks]
+        rows[:, 0], rows[:, 1:] = 1.0, pedals
+
+    def set_friction(self, track: int, friction: float) -> None:
+        """Set a track's friction along it; that across keeps its ratio."""
+        self._commanded().frictions[track] = friction
+
+    def scale_drive(self, track: int, factor: float) -> None:
+        """Make a track's drive `factor` times as strong as described."""
+        self._commanded().drive_factors[track] = factor
+
+    def joint_state(self, joint: int) -> JointState:
+        """A joint after the latest step."""
+        state = self._view
+        return JointState(
+            float(state.joint_angles[joint]),
+            float(state.joint_speeds[joint]),
+            float(state.joint_torques[joint]),
+        )
+
+    def command_joint(self, joint: int, as_speed: bool, value: float) -> None:
+        """Let a flipper's motor, or a servo, move a joint."""
+        self._commanded().joint_commands[joint] = as_speed, value
 
     def _place_joints(self, angles: Mapping[str, float]) -> None:
         """Set flippers to angles [rad] by name, 0 where none is given, and other joints where they start."""
-        for flipper in self.flippers:
-            flipper.place(angles.get(flipper.name, 0.0))
-        for joint in self.joints:
-            if joint.design.mimicry is None:
-                joint.place(joint.design.initial_position)
+        for joint, name in enumerate(self.description.flippers):
+            self.place_joint(joint, angles.get(name, 0.0))
+        for joint, design in enumerate(self.joint_designs, start=self._flippers):
+            if design.mimicry is None:
+                self.place_joint(joint, design.initial_position)
 
-    def place_joint(self, index: int, position: float) -> None:
-        """Set a joint to a position [rad] or [m] at once, at rest; a servo holds it there."""
-        self.require_open("place a joint of")
-        state, joints = self._view, self.tree.joints
-        moved = [(index, position)]
-        for follower in np.flatnonzero(joints.leaders == index).tolist():
+    def place_joint(self, joint: int, position: float) -> None:
+        """Set a joint to a position [rad] or [m] at once, at rest, with those that follow it."""
+        state, joints = self._commanded("place a joint of"), self.tree.joints
+        moved = [(joint, position)]
+        for follower in np.flatnonzero(joints.leaders == joint).tolist():
             ratio, offset = joints.settings[follower, [RATIO, OFFSET]].tolist()
             moved.append((follower, offset + ratio * position))
         for j, place in moved:
@@ -208,7 +245,7 @@ class NativeVehicle(VehicleModel):
 
     def _what_diverged(self) -> str:
         """Say which part diverged, and why that may be."""
-        joints = (*self.description.flippers, *(joint.name for joint in self._joint_tree.joints))
+        joints = (*self.description.flippers, *(joint.name for joint in self.joint_designs))
         belts = [track.name for track in self.description.mounted_tracks()]
         return what_diverged_natively(self._view, joints, belts, self._reach)
 
@@ -259,6 +296,10 @@ class NativeVehicle(VehicleModel):
         """Find where links and track frames are now."""
         move_links(self.tree, self._view, self._work)
 
+    def track_motion(self, track: int) -> FrameMotion:
+        """Pose and velocity of the link that a track is mounted on."""
+        return self.link_motion(int(self.tree.belt_links[track]))
+
     def link_motion(self, link: int = 0) -> FrameMotion:
         """Return pose and velocity of a link's frame; 0 is the body."""
         move_links(self.tree, self._view, self._work)
@@ -276,7 +317,7 @@ class NativeVehicle(VehicleModel):
 
     def read_actuators(self) -> ActuatorState:
         """Return the state of all belts, flippers and joints in one reading."""
-        state, flippers = self._view, len(self.flippers)
+        state, flippers = self._view, self._flippers
         return ActuatorState(
             state.travels.copy(),
             state.speeds.copy(),
@@ -296,7 +337,7 @@ class NativeVehicle(VehicleModel):
         rotations = self._work.rotations
         origins = self._work.centers - np.einsum("lij,lj->li", rotations, self.tree.centers)
         frames = [Frame(*pose) for pose in zip(rotations, origins, strict=True)]
-        tree, first = self._joint_tree, len(self.flippers)
+        tree, first = self._joint_tree, self._flippers
         places = [tree.carried(name) for name in self.description.body.link_names]
         on_body = [frames[1 + first + p.joint if p.joint >= 0 else 0] @ p.frame for p in places]
         own = [*on_body, *frames[1 : 1 + first]]
@@ -308,7 +349,7 @@ class NativeVehicle(VehicleModel):
             motion = self.link_motion(1 + list(self.description.flippers).index(name))
             return Frame(motion.rotation, motion.position)
         place = self._joint_tree.carried(name)
-        motion = self.link_motion(1 + len(self.flippers) + place.joint if place.joint >= 0 else 0)
+        motion = self.link_motion(1 + self._flippers + place.joint if place.joint >= 0 else 0)
         return Frame(motion.rotation, motion.position) @ place.frame
 
     body_motion = link_motion
@@ -339,7 +380,7 @@ class NativeVehicle(VehicleModel):
 
     def place(self, position: Sequence[float], orientation: Sequence[float]) -> None:
         """Set the body frame's pose in the world, at rest; joints stay as they are."""
-        self.require_open("place")
+        self._commanded("place")
         state = self.state
         state.orientation[0] = orientation
         state.velocity[:] = state.angular_velocity[:] = 0.0
@@ -352,7 +393,7 @@ class NativeVehicle(VehicleModel):
 
     def apply_force(self, force: Sequence[float], point: Sequence[float]) -> None:
         """Apply a force [N] at a point of the world [m] in each step from now on."""
-        self.commanded().push[:] = force, point
+        self._commanded().push[:] = force, point
 
     @abstractmethod
     def save(self) -> Any:

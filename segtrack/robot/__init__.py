@@ -6,7 +6,7 @@ The life of a track, layer by layer:
 |---|---|---|
 | `TrackSpec` | description | the numbers of the vehicle file |
 | `MountedTrack` | description | the track in its vehicle: full name, flipper, side |
-| `TrackModel` | engine, bullet, native | the track in a running engine |
+| a row of `VehicleModel`'s arrays | engine, bullet, native | the track in a running engine |
 | `Track` | robot | the track in users' hands |
 """
 

@@ -1,7 +1,8 @@
+from .commands import CommandLimits as CommandLimits
+from .commands import CommandReader as CommandReader
+from .commands import Commands as Commands
 from .flipper import Flipper as Flipper
 from .joint import Joint as Joint
-from .joint import check_commanded as check_commanded
-from .limits import CommandClipper as CommandClipper
 from .motion import CONSTANT as CONSTANT
 from .motion import QUANTITIES as QUANTITIES
 from .motion import Motion as Motion
@@ -16,6 +17,5 @@ from .state import RobotState as RobotState
 from .state import attitude_of as attitude_of
 from .state import attitudes_of as attitudes_of
 from .track import Track as Track
-from .track import angle_of as angle_of
 from .track import check_pose as check_pose
 from .track import longitudinal_slip as longitudinal_slip

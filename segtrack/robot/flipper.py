@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 from segtrack.description import FlipperSpec
-from segtrack.engine import FlipperModel, FlipperState
-from segtrack.errors import finite
-from segtrack.robot.limits import CommandClipper
-from segtrack.robot.track import angle_of
+from segtrack.engine import FlipperState, VehicleModel
+from segtrack.robot.commands import Commands
 
 
 class Flipper:
-    """A flipper of a robot: its state, read when asked for.
+    """A flipper of a robot: its state, read when asked for."""
 
-    Attributes:
-        model: The flipper in its engine.
-    """
+    __slots__ = ("_commands", "_joint", "_name", "_spec", "_vehicle")
 
-    __slots__ = ("_clipper", "model")
-
-    def __init__(self, model: FlipperModel, clipper: CommandClipper) -> None:
-        """Take a flipper of an engine's vehicle, and the clipper of its robot's commands."""
-        self.model, self._clipper = model, clipper
+    def __init__(
+        self, vehicle: VehicleModel, joint: int, name: str, spec: FlipperSpec, commands: Commands
+    ) -> None:
+        """Be a flipper of an engine's vehicle, by the index of its joint."""
+        self._vehicle, self._joint, self._commands = vehicle, joint, commands
+        self._name, self._spec = name, spec
 
     @property
     def name(self) -> str:
         """Name in the vehicle."""
-        return self.model.name
+        return self._name
 
     @property
     def spec(self) -> FlipperSpec:
         """Its description."""
-        return self.model.spec
+        return self._spec
 
     @property
     def state(self) -> FlipperState:
         """Angle, speed and torque in one reading."""
-        return self.model.state
+        return FlipperState(*self._vehicle.joint_state(self._joint))
 
     @property
     def angle(self) -> float:
@@ -58,7 +55,8 @@ class Flipper:
         Raises:
             InvalidValueError: Not a finite number.
         """
-        self.model.set_angle(angle_of(self._clipper, self.name, angle, self.spec.limits))
+        angle = float(self._commands.joint(self._joint, False, angle))
+        self._vehicle.command_joint(self._joint, False, angle)
 
     def set_speed(self, speed: float) -> None:
         """Turn at a speed [rad/s], clipped to the flipper's, until told otherwise or at a limit.
@@ -66,9 +64,8 @@ class Flipper:
         Raises:
             InvalidValueError: Not a finite number.
         """
-        model = self.model
-        what, top = f"speed of flipper {model.name} [rad/s]", model.spec.max_speed
-        model.set_speed(self._clipper.clip(what, finite(what, speed), -top, top))
+        speed = float(self._commands.joint(self._joint, True, speed))
+        self._vehicle.command_joint(self._joint, True, speed)
 
     def place(self, angle: float) -> None:
         """Set the flipper to an angle [rad], clipped to the limits, at once, at rest; to set up a scene.
@@ -76,4 +73,4 @@ class Flipper:
         Raises:
             InvalidValueError: Not a finite number.
         """
-        self.model.place(angle_of(self._clipper, self.name, angle, self.spec.limits))
+        self._vehicle.place_joint(self._joint, float(self._commands.place(self._joint, angle)))

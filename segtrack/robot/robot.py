@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import Frame, SteeringByLoads, TrackOffsets, VehicleDescription
-from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, Pedals, VehicleModel
+from segtrack.engine import ActuatorState, BeltContacts, BeltState, Bodies, FrameMotion, VehicleModel
 from segtrack.errors import InvalidValueError, finite, finite_vector, known_name
+from segtrack.robot.commands import CommandLimits, Commands
 from segtrack.robot.flipper import Flipper
 from segtrack.robot.joint import Joint
-from segtrack.robot.limits import CommandClipper
 from segtrack.robot.parts import NamedParts
 from segtrack.robot.state import RobotState, attitude_of
-from segtrack.robot.track import Track, angle_of, check_pedals, check_pose
+from segtrack.robot.track import Track, check_pose
 from segtrack.terrain import Terrain, terrains_of
 
 Model = TypeVar("Model", bound=VehicleModel, covariant=True)
@@ -44,20 +44,31 @@ class Robot(Generic[Model]):
         track_model: Name of its track model.
     """
 
-    __slots__ = ("_belts", "_clipper", "_flippers", "_joints", "_steering", "_tracks", "model", "track_model")
+    __slots__ = (
+        "_commands",
+        "_flippers",
+        "_joints",
+        "_offsets",
+        "_steering",
+        "_tracks",
+        "model",
+        "track_model",
+    )
 
     def __init__(self, model: Model, track_model: str) -> None:
         """Take an engine's vehicle; users call `World.add_vehicle` or `attach`."""
         self.model, self.track_model = model, track_model
-        self._clipper = CommandClipper(self.name)
-        tracks = {track.mounted.name: Track(track, self._clipper) for track in model.tracks}
-        flippers = {flipper.name: Flipper(flipper, self._clipper) for flipper in model.flippers}
-        joints = {joint.design.name: Joint(joint, self._clipper) for joint in model.joints}
+        vehicle, designs = model.description, model.joint_designs
+        own = self._commands = Commands(vehicle, designs, CommandLimits.of(vehicle, designs))
+        mounted, named = enumerate(vehicle.mounted_tracks()), enumerate(vehicle.flippers.items())
+        tracks = {track.name: Track(model, t, track, own) for t, track in mounted}
+        flippers = {name: Flipper(model, j, name, spec, own) for j, (name, spec) in named}
+        joints = {each.name: Joint(model, j, each, own) for j, each in enumerate(designs, len(flippers))}
         self._tracks = NamedParts(f"track of {self.name}", tracks)
         self._flippers = NamedParts(f"flipper of {self.name}", flippers)
         self._joints = NamedParts(f"moving joint of {self.name}", joints)
-        self._steering = SteeringByLoads(self.description)
-        self._belts = [(t.model, t.side, t.spec.drive.top_speed) for t in self.tracks.values()]
+        self._steering = SteeringByLoads(vehicle)
+        self._offsets = TrackOffsets(vehicle.side_offset("left") or 0.0, vehicle.side_offset("right") or 0.0)
 
     @property
     def tracks(self) -> NamedParts[Track]:
@@ -92,15 +103,7 @@ class Robot(Generic[Model]):
         Raises:
             InvalidValueError: A command is not a finite number.
         """
-        speeds = {
-            "left": finite("left belt speed [m/s]", left),
-            "right": finite("right belt speed [m/s]", right),
-        }
-        speeds["center"] = (speeds["left"] + speeds["right"]) / 2
-        for belt, side, top_speed in self._belts:
-            belt.set_speed(
-                self._clipper.clip(f"{side} belt speed [m/s]", speeds[side], -top_speed, top_speed)
-            )
+        self.model.command_belts(slice(None), self._commands.belt_speeds(left, right))
 
     def set_throttle(
         self, left: float, right: float, *, left_brake: float = 0.0, right_brake: float = 0.0
@@ -118,13 +121,8 @@ class Robot(Generic[Model]):
         Raises:
             InvalidValueError: Not a finite number, or a negative brake.
         """
-        pedals = {
-            "left": check_pedals(self._clipper, "the left side", left, left_brake),
-            "right": check_pedals(self._clipper, "the right side", right, right_brake),
-        }
-        pedals["center"] = Pedals(*((a + b) / 2 for a, b in zip(*pedals.values(), strict=True)))
-        for belt, side, _ in self._belts:
-            belt.set_pedals(pedals[side])
+        pedals = self._commands.pedals(left, right, left_brake, right_brake)
+        self.model.command_pedals(slice(None), pedals)
 
     def drive(self, linear: float, angular: float) -> None:
         """Command a twist, by belt speeds v - w y / e at a side's distance y to the left.
@@ -141,12 +139,10 @@ class Robot(Generic[Model]):
         Raises:
             InvalidValueError: A command is not a finite number.
         """
-        linear, angular = finite("linear speed [m/s]", linear), finite("angular speed [rad/s]", angular)
-        vehicle, turning = self.description, angular
-        if angular:
+        linear, turning = self._commands.twist(linear, angular)
+        if turning:
             turning /= self._steering.efficiency({name: f.angle for name, f in self.flippers.items()})
-        offsets = TrackOffsets(vehicle.side_offset("left") or 0.0, vehicle.side_offset("right") or 0.0)
-        self.set_belt_speed(*offsets.belt_speeds(linear, turning))
+        self.set_belt_speed(*self._offsets.belt_speeds(linear, turning))
 
     def set_flippers(self, **angles: float) -> None:
         """Move flippers to angles [rad], by name; tips raised positive, clipped to their limits.
@@ -155,10 +151,7 @@ class Robot(Generic[Model]):
             UnknownNameError: There is no such flipper.
             InvalidValueError: An angle is not a finite number.
         """
-        chosen = [(self._flippers[name], angle) for name, angle in angles.items()]
-        commands = [(f.model, angle_of(self._clipper, f.name, angle, f.spec.limits)) for f, angle in chosen]
-        for flipper, angle in commands:
-            flipper.set_angle(angle)
+        self._move(False, self._commands.flippers(False, angles))
 
     def set_flipper_speeds(self, **speeds: float) -> None:
         """Turn flippers at speeds [rad/s], by name; raising positive, clipped to their fastest.
@@ -167,11 +160,7 @@ class Robot(Generic[Model]):
             UnknownNameError: There is no such flipper.
             InvalidValueError: A speed is not a finite number.
         """
-        chosen = []
-        for name, speed in speeds.items():
-            chosen.append((self._flippers[name], finite(f"speed of flipper {name} [rad/s]", speed)))
-        for flipper, speed in chosen:
-            flipper.set_speed(speed)
+        self._move(True, self._commands.flippers(True, speeds))
 
     def set_joints(self, **positions: float) -> None:
         """Let servos move joints of the body's URDF to positions [rad] or [m], by name.
@@ -183,10 +172,7 @@ class Robot(Generic[Model]):
             NotReadyError: It has no servo, or follows another joint.
             InvalidValueError: A position is not a finite number.
         """
-        chosen = [(self.joints[name], position) for name, position in positions.items()]
-        commands = [(joint.model, joint.position_of(position)) for joint, position in chosen]
-        for model, position in commands:
-            model.set_position(position)
+        self._move(False, self._commands.joints(False, positions))
 
     def set_joint_speeds(self, **speeds: float) -> None:
         """Let servos move joints of the body's URDF at speeds [rad/s] or [m/s], by name.
@@ -196,10 +182,11 @@ class Robot(Generic[Model]):
             NotReadyError: It has no servo, or follows another joint.
             InvalidValueError: A speed is not a finite number.
         """
-        chosen = [(self.joints[name], speed) for name, speed in speeds.items()]
-        commands = [(joint.model, joint.speed_of(speed)) for joint, speed in chosen]
-        for model, speed in commands:
-            model.set_speed(speed)
+        self._move(True, self._commands.joints(True, speeds))
+
+    def _move(self, as_speed: bool, commands: Sequence[tuple[int, NDArray[np.float64]]]) -> None:
+        for joint, value in commands:
+            self.model.command_joint(joint, as_speed, float(value))
 
     def apply_force(self, force: Sequence[float], point: Sequence[float] | None = None) -> None:
         """Apply a force to the body in each step from now on, until it is set again.
@@ -349,7 +336,7 @@ class Robot(Generic[Model]):
             DisconnectedError: The client is gone.
             RemovedError: Its bodies are gone, by `resetSimulation` or `removeBody`.
             NotReadyError: The engine has no loop but its own; or the robot moves, and no step has been taken
-                since the last call.
+                since the last call, or many times several.
         """
         self.model.before_step()
 

@@ -9,24 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segtrack.description import TrackSpec
-from segtrack.engine import BeltState, FrameMotion, Pedals, TrackModel
+from segtrack.description import MountedTrack, TrackSpec
+from segtrack.engine import BeltState, FrameMotion, Pedals, VehicleModel
 from segtrack.errors import InvalidValueError, finite, finite_vector, not_negative
 from segtrack.geometry import rotation_of
-from segtrack.robot.limits import CommandClipper
+from segtrack.robot.commands import Commands
 
 if TYPE_CHECKING:
     from segtrack.chain import ChainPose, ChainReading, TrackDesign
-
-
-def angle_of(clipper: CommandClipper, flipper: str, angle: float, limits: tuple[float, float]) -> float:
-    """A flipper's commanded angle within its limits [rad].
-
-    Raises:
-        InvalidValueError: Not a finite number.
-    """
-    what = f"angle of flipper {flipper} [rad]"
-    return clipper.clip(what, finite(what, angle), *limits)
 
 
 def check_pose(
@@ -42,23 +32,6 @@ def check_pose(
     if norm == 0:
         raise InvalidValueError("orientation", "a quaternion (x, y, z, w) of some length", orientation)
     return finite_vector("position [m]", position, 3), tuple(value / norm for value in quaternion)
-
-
-def check_pedals(clipper: CommandClipper, whose: str, throttle: float, brake: float) -> Pedals:
-    """Pedals within their limits.
-
-    Args:
-        clipper: Clipper of the robot's commands.
-        whose: Name of what they drive, for messages.
-        throttle: Clipped to [-1, 1].
-        brake: Clipped to 1.
-
-    Raises:
-        InvalidValueError: Not a finite number, or a negative brake.
-    """
-    throttle_words, brake_words = f"throttle of {whose}", f"brake of {whose}"
-    driven, held = finite(throttle_words, throttle), not_negative(brake_words, brake)
-    return Pedals(clipper.clip(throttle_words, driven, -1.0, 1.0), clipper.clip(brake_words, held, 0.0, 1.0))
 
 
 REST_SPEED = 0.01
@@ -92,52 +65,56 @@ def longitudinal_slip(belt_speed: ArrayLike, ground_speed: ArrayLike) -> NDArray
 
 
 class Track:
-    """One track of a robot. PyBullet's belts are as they were read last, before the latest step.
+    """One track of a robot. PyBullet's belts are as they were read last, before the latest step."""
 
-    Attributes:
-        model: The track in its engine.
-    """
+    __slots__ = ("_alone", "_commands", "_index", "_mounted", "_vehicle")
 
-    __slots__ = ("_clipper", "model")
+    def __init__(self, vehicle: VehicleModel, index: int, mounted: MountedTrack, commands: Commands) -> None:
+        """Be a track of an engine's vehicle.
 
-    def __init__(self, model: TrackModel, clipper: CommandClipper) -> None:
-        """Take a track of an engine's vehicle, and the clipper of its robot's commands."""
-        self.model, self._clipper = model, clipper
+        Args:
+            vehicle: The vehicle.
+            index: Index of the track in it.
+            mounted: The track as the vehicle file has it.
+            commands: Commands to the robot.
+        """
+        self._vehicle, self._index, self._mounted, self._commands = vehicle, index, mounted, commands
+        self._alone = slice(index, index + 1)
 
     @property
     def name(self) -> str:
         """Full name in the vehicle."""
-        return self.model.mounted.name
+        return self._mounted.name
 
     @property
     def spec(self) -> TrackSpec:
         """Its description."""
-        return self.model.mounted.spec
+        return self._mounted.spec
 
     @property
     def side(self) -> str:
         """`left`, `center` or `right`, by the mount's y."""
-        return self.model.mounted.side
+        return self._mounted.side
 
     @property
     def flipper(self) -> str | None:
         """Name of the flipper that it is mounted on; None on the body."""
-        return self.model.mounted.flipper
+        return self._mounted.flipper
 
     @property
     def state(self) -> BeltState:
         """Travel, speed, force and energy in one reading."""
-        return self.model.state
+        return self._vehicle.belt_state(self._index)
 
     @property
     def command(self) -> float:
         """Commanded belt speed, within the drive's top speed [m/s]; the last one while pedals rule."""
-        return self.model.command
+        return self._vehicle.belt_command(self._index)
 
     @property
     def pedals(self) -> Pedals | None:
         """Throttle and brake, see `set_throttle`; None where a commanded speed rules."""
-        return self.model.pedals
+        return self._vehicle.belt_pedals(self._index)
 
     @property
     def travel(self) -> float:
@@ -167,7 +144,7 @@ class Track:
 
     def parent_motion(self) -> FrameMotion:
         """Return pose and velocity of the link that the track is mounted on."""
-        return self.model.parent_motion()
+        return self._vehicle.track_motion(self._index)
 
     @property
     def ground_speed(self) -> float:
@@ -184,7 +161,7 @@ class Track:
     @property
     def has_chain(self) -> bool:
         """True if its belt is a link chain."""
-        return self.model.has_chain
+        return self._vehicle.has_chains
 
     @property
     def chain_design(self) -> TrackDesign:
@@ -193,7 +170,7 @@ class Track:
         Raises:
             NotReadyError: It is of another track model.
         """
-        return self.model.chain_design
+        return self._vehicle.chain_design(self._index)
 
     def read_chain(self) -> ChainReading:
         """Return per-shoe tension, contact and slip of its link chain, after the latest step.
@@ -202,7 +179,7 @@ class Track:
             NotReadyError: It is of another track model.
             DisconnectedError: The client is gone.
         """
-        return self.model.read_chain()
+        return self._vehicle.read_chain(self._index)
 
     def read_chain_pose(self) -> ChainPose:
         """Return the poses of its shoes and wheels after the latest step; much cheaper than loads.
@@ -211,7 +188,7 @@ class Track:
             NotReadyError: It is of another track model.
             DisconnectedError: The client is gone.
         """
-        return self.model.read_chain_pose()
+        return self._vehicle.read_chain_pose(self._index)
 
     def read_grousers(self) -> Any:
         """Return per-grouser load, slip and sinkage, after the latest step.
@@ -219,7 +196,7 @@ class Track:
         Raises:
             NotReadyError: It is of another track model.
         """
-        return self.model.read_grousers()
+        return self._vehicle.read_grousers(self._index)
 
     def set_speed(self, speed: float) -> None:
         """Command the belt speed [m/s]; clipped to the drive's top speed.
@@ -227,8 +204,7 @@ class Track:
         Raises:
             InvalidValueError: Not a finite number.
         """
-        what, top = f"belt speed of {self.name} [m/s]", self.spec.drive.top_speed
-        self.model.set_speed(self._clipper.clip(what, finite(what, speed), -top, top))
+        self._vehicle.command_belts(self._alone, [self._commands.belt_speed(self._index, speed)])
 
     def set_throttle(self, throttle: float, brake: float = 0.0) -> None:
         """Let throttle and brake rule the drive, until a speed is commanded.
@@ -243,7 +219,8 @@ class Track:
         Raises:
             InvalidValueError: Not a finite number, or a negative brake.
         """
-        self.model.set_pedals(check_pedals(self._clipper, self.name, throttle, brake))
+        pedals = self._commands.pedals_of(self.name, throttle, brake)
+        self._vehicle.command_pedals(self._alone, [pedals])
 
     def set_friction(self, friction: float) -> None:
         """Set the track's friction, instead of its description's.
@@ -251,7 +228,7 @@ class Track:
         Raises:
             InvalidValueError: Negative or not finite.
         """
-        self.model.set_friction(not_negative(f"friction of {self.name}", friction))
+        self._vehicle.set_friction(self._index, not_negative(f"friction of {self.name}", friction))
 
     def scale_drive(self, factor: float) -> None:
         """Make the drive `factor` times as strong as its description says.
@@ -262,4 +239,4 @@ class Track:
         what = f"drive force factor of {self.name}"
         if finite(what, factor) <= 0:
             raise InvalidValueError(what, "greater than 0", factor)
-        self.model.scale_drive(factor)
+        self._vehicle.scale_drive(self._index, factor)

@@ -84,7 +84,8 @@ def attach(
     """Add a vehicle to a running PyBullet program, which keeps its own loop and settings.
 
     The program calls `robot.before_step()` before each `stepSimulation()`; one that never does gets
-    `NotReadyError` from the robot's next command or state. `robot.save()` and `robot.restore(...)` are called
+    `NotReadyError` from the robot's next command or state, and one whose robot moves and that leaves out more
+    than about every tenth step, after some ten times. `robot.save()` and `robot.restore(...)` are called
     beside PyBullet's `saveState` and `restoreState`, which leave belts at the later moment. Solver settings
     that the numbers in docs/topics/pybullet.md hold for are set by `segtrack.configure(client)`.
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import Bodies, Engine
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
-from segtrack.robot import CommandClipper, Robot, angle_of
+from segtrack.errors import InvalidValueError, Phrase, finite
+from segtrack.robot import CommandLimits, Commands, Robot
 from segtrack.terrain import Terrain, points_of
 
 
@@ -100,8 +100,28 @@ def _energy(bodies: Bodies, gravity: NDArray[np.float64]) -> float:
     return bodies.kinetic_energy - float(bodies.masses @ (bodies.positions @ gravity))
 
 
-BOX_SAMPLES = 41
-"""Along each side of a robot's bounding box."""
+_BOX_SAMPLES = 41
+"""Along each side of a vehicle's box."""
+_ALONG = np.arange(_BOX_SAMPLES, dtype=float)
+
+
+def points_below(
+    low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """World x and y of points below upright boxes, in which the ground counts that vehicles must clear.
+
+    Args:
+        low: Smallest x and y of the boxes (..., 2) [m].
+        high: Largest, likewise [m].
+
+    Returns:
+        x and y, of one shape (..., samples, samples) [m].
+    """
+    low, high = low[..., None], high[..., None]
+    lines = low + (high - low) / (_BOX_SAMPLES - 1) * _ALONG  # As `np.linspace`.
+    lines[..., -1:] = high
+    x, y = np.broadcast_arrays(lines[..., 0, None, :], lines[..., 1, :, None])
+    return x, y
 
 
 def height_of(terrains: Sequence[Terrain], x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
@@ -138,11 +158,9 @@ def check_ground(terrains: Sequence[Terrain], point: Sequence[float]) -> None:
 
 def clearing_height(robot: Robot, terrains: Sequence[Terrain]) -> float:
     """Return the lift [m] after which a robot just clears the terrain under its bounding box."""
-    low, high = robot.bounds()
-    x = np.linspace(low[0], high[0], BOX_SAMPLES)
-    y = np.linspace(low[1], high[1], BOX_SAMPLES)
-    ground = float(np.max(height_of(terrains, *np.meshgrid(x, y)))) if terrains else 0.0
-    return ground - low[2]
+    low, high = map(np.array, robot.bounds())
+    ground = float(np.max(height_of(terrains, *points_below(low[:2], high[:2])))) if terrains else 0.0
+    return ground - float(low[2])
 
 
 def check_flippers(vehicle: VehicleDescription, angles: Mapping[str, float] | None) -> dict[str, float]:
@@ -152,17 +170,8 @@ def check_flippers(vehicle: VehicleDescription, angles: Mapping[str, float] | No
         UnknownNameError: There is no such flipper.
         InvalidValueError: Not angles by name, or an angle is not finite.
     """
-    if angles is not None and not isinstance(angles, Mapping):
-        raise InvalidValueError("flippers", "angles by name", angles)
-    given = dict(angles or {})
-    for name in given:
-        if name not in vehicle.flippers:
-            raise UnknownNameError(f"flipper of {vehicle.name}", name, vehicle.flippers)
-    clipper = CommandClipper(vehicle.name)
-    return {
-        name: angle_of(clipper, name, given.get(name, 0.0), spec.limits)
-        for name, spec in vehicle.flippers.items()
-    }
+    given = Commands(vehicle, (), CommandLimits.of(vehicle, ())).start_angles(angles)
+    return dict(zip(vehicle.flippers, map(float, given), strict=True))
 
 
 def heading_quaternion(yaw: float) -> tuple[float, float, float, float]:

@@ -90,7 +90,7 @@ class World:
 
     def __enter__(self) -> World:
         """Use as a context manager; leaving it closes the world."""
-        self.engine.require_open("enter the world")
+        self.engine.lifetime.require_open("enter the world")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -100,7 +100,7 @@ class World:
     def close(self) -> None:
         """Free what the engine holds, a joined client excepted; may be called again.
 
-        Nothing can be commanded from then on; what native robots did last can still be read.
+        Nothing can be commanded from then on; what robots did last can still be read.
         """
         self.engine.close()
 
@@ -268,7 +268,7 @@ class World:
             DivergedError: A robot is no longer finite, or absurdly fast.
             DisconnectedError: The world is closed, or the PyBullet client gone.
         """
-        self.engine.require_open("step the world")
+        self.engine.lifetime.require_open("step the world")
         count = whole("steps", steps, 0)
         if count:
             self._snapshots.hold_start()
@@ -291,7 +291,7 @@ class World:
             DivergedError: A robot is no longer finite, or absurdly fast.
             DisconnectedError: The world is closed, or the PyBullet client gone.
         """
-        self.engine.require_open("step the world")
+        self.engine.lifetime.require_open("step the world")
         count = whole_steps(seconds, self.engine.time_step)
         if on_step is not None and not callable(on_step):
             raise InvalidValueError("on_step", "a function", on_step)
@@ -313,7 +313,7 @@ class World:
             DivergedError: A robot is no longer finite, or absurdly fast.
             DisconnectedError: The world is closed, or the PyBullet client gone.
         """
-        self.engine.require_open("settle the world")
+        self.engine.lifetime.require_open("settle the world")
         result = settle_robots(self.engine, self.robots, tolerance, max_time)
         self._snapshots.drop_start()
         return result
@@ -348,5 +348,5 @@ class World:
             NotReadyError: The world was opened as not resettable.
             DisconnectedError: The world is closed.
         """
-        self.engine.require_open("reset the world")
+        self.engine.lifetime.require_open("reset the world")
         self._snapshots.reset()

@@ -658,7 +658,7 @@ def test_interrupts_wait_until_all_have_taken_the_same_steps(mixed, monkeypatch,
             lambda b: b.cell_heights(np.zeros((2, 2)), np.zeros(2), np.zeros((4, 0, 2))),
             "cells [m] must be of a point or more each, got shape (4, 0, 2)",
         ),
-        (lambda b: b.set_joints(arm=0.1), "no joint of quince 'arm'"),
+        (lambda b: b.set_joints(arm=0.1), "no moving joint of quince 'arm'"),
     ],
 )
 def test_mistakes_are_named_and_change_nothing(call, message):

@@ -39,9 +39,9 @@ def test_roll_back_on_flat_ground_gives_no_kick(vehicle: str) -> None:
         robot.set_belt_speed(0.3, 0.3)
         world.run(0.5)
         states = []
-        before = robot.tracks["left"].model.roll_backs
+        before = robot.model.tracks[0].roll_backs
         world.run(1.0, on_step=lambda: states.append(robot.state))
-        assert robot.tracks["left"].model.roll_backs >= before + 7
+        assert robot.model.tracks[0].roll_backs >= before + 7
         height = np.array([s.position[2] for s in states])
         velocity = np.array([s.velocity for s in states])
         assert np.abs(velocity[:, 2]).max() < 0.002
@@ -55,13 +55,13 @@ def test_roll_back_under_load_loses_no_height() -> None:
         tilt(world, 30.0)
         robot.set_belt_speed(0.2, 0.2)
         world.run(1.0)
-        drops, count = [], robot.tracks["left"].model.roll_backs
+        drops, count = [], robot.model.tracks[0].roll_backs
         for _ in range(1000):
             above = robot.state.position[2]
             world.step()
-            if robot.tracks["left"].model.roll_backs > count:
+            if robot.model.tracks[0].roll_backs > count:
                 drops.append(above - robot.state.position[2])
-                count = robot.tracks["left"].model.roll_backs
+                count = robot.model.tracks[0].roll_backs
         assert len(drops) >= 4
         assert max(drops) < 1e-4
 
@@ -79,9 +79,9 @@ def test_roll_back_with_the_nose_on_a_step_edge_loses_no_height() -> None:
         drops = []
         for _ in range(2000):
             above = robot.state.position[2]
-            rolled = sum(track.model.roll_backs for track in robot.tracks.values())
+            rolled = sum(track.roll_backs for track in robot.model.tracks)
             world.step()
-            if sum(track.model.roll_backs for track in robot.tracks.values()) > rolled:
+            if sum(track.roll_backs for track in robot.model.tracks) > rolled:
                 drops.append(above - robot.state.position[2])
         assert len(drops) >= 10
         assert max(drops) < 1e-4
@@ -94,10 +94,10 @@ def test_driven_vehicle_falls_freely_and_keeps_its_angular_momentum(vehicle: str
         robot.set_belt_speed(0.5, 0.5)
         world.run(0.05)
         velocity, spin = momenta(world, robot)
-        rolled = robot.tracks["left"].model.roll_backs
+        rolled = robot.model.tracks[0].roll_backs
         world.run(1.7)
         later, spin_later = momenta(world, robot)
-        assert robot.tracks["left"].model.roll_backs - rolled >= 20
+        assert robot.model.tracks[0].roll_backs - rolled >= 20
         acceleration = (later - velocity) / 1.7
         assert acceleration == pytest.approx([0, 0, -GRAVITY], abs=1e-4 * GRAVITY)
         belts = sum(0.5 * circulation(t.spec) for t in robot.description.mounted_tracks())
@@ -116,7 +116,7 @@ def test_stalled_belt_climbs_a_slope_only_with_force_to_spare(spare: float) -> N
         apart, forces = [], []
 
         def record() -> None:
-            apart.extend(np.ptp(track.model.segment_phases) for track in robot.tracks.values())
+            apart.extend(np.ptp(track.belt.segment_phases) for track in robot.model.tracks)
             forces.append(sum(track.force for track in robot.tracks.values()))
 
         world.run(0.2)
@@ -227,7 +227,7 @@ def test_sliders_across_the_track_stay_at_home(vehicle: str, preset: str) -> Non
     """Turning, a link is pushed across the track by friction on what it carries."""
     world, robot = on_plane(vehicle, preset=preset)
     with world:
-        sliders = [j for track in robot.tracks.values() for j in track.model.belt.track_joints.lateral_joints]
+        sliders = [j for track in robot.model.tracks for j in track.belt.track_joints.lateral_joints]
         assert len(sliders) == 2 * len(robot.tracks)
         robot.set_belt_speed(-0.3, 0.3)
         offsets: list[float] = []

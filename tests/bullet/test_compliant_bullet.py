@@ -193,8 +193,8 @@ def test_link_poses_are_those_after_the_step():
     world = segtrack.World(engine="pybullet")
     robot = world.add_vehicle("quince", track_model="compliant", position=(0.0, 0.0, 5.0))
     world.run(0.5)
-    at_body = robot.tracks["left"].model.parent_motion()
-    on_flipper = robot.tracks["front_left_belt"].model.parent_motion()
+    at_body = robot.tracks["left"].parent_motion()
+    on_flipper = robot.tracks["front_left_belt"].parent_motion()
     mount = robot.description.flippers["front_left"].mount.xyz
     np.testing.assert_allclose(on_flipper.position - at_body.position, mount, atol=1e-9)
 

@@ -72,6 +72,52 @@ def test_a_loop_that_forgets_before_step_is_told_so(forgotten, next_use):
     assert str(error.value) == FORGOTTEN
 
 
+SEVERAL = (
+    "cannot step packbot: several steps were taken since the last robot.before_step(), "
+    "which belongs before each one"
+)
+
+
+def drive_on(client, robot, pattern, seconds=0.6):
+    """Drive, with `before_step` where the pattern, again and again, is True."""
+    robot.set_belt_speed(0.3, 0.2)
+    for step in range(round(seconds / 0.005)):
+        if pattern[step % len(pattern)]:
+            robot.before_step()
+        client.stepSimulation()
+
+
+@pytest.mark.parametrize("track_model", ["segments", "plates", "compliant", "chain"])
+@pytest.mark.parametrize("pattern", [(True, False), (True, False, False), (True, True, True, False)])
+def test_a_loop_that_leaves_out_steps_is_told_so(client, track_model, pattern):
+    robot = attach(client, track_model, z=0.09, vehicle="packbot")
+    with pytest.raises(NotReadyError) as error:
+        drive_on(client, robot, pattern)
+    assert str(error.value) == SEVERAL
+
+
+@pytest.mark.parametrize(
+    "track_model, parts", [("segments", 1), ("segments", 4), ("compliant", 1), ("compliant", 4), ("chain", 1)]
+)
+def test_a_loop_that_leaves_out_none_is_not_alarmed(client, track_model, parts):
+    """It falls, drives, turns, is pushed, put elsewhere and brought to other speeds; its steps change."""
+    client.setPhysicsEngineParameter(numSubSteps=parts)
+    robot = attach(client, track_model, z=0.12, vehicle="packbot")
+    drive_on(client, robot, (True,), 0.3)
+    robot.apply_force((60.0, -80.0, 40.0))
+    drive_on(client, robot, (True,), 0.2)
+    robot.apply_force((0.0, 0.0, 0.0))
+    for k in range(30 if track_model != "chain" else 0):  # Shoes are left behind by who moves the body alone.
+        client.resetBaseVelocity(robot.body_id, (0.3 / (1 + k % 4), 0.1, 0.0), (0.0, 0.0, 0.1))
+        client.setTimeStep(0.005 / (1 + k % 2))
+        drive_on(client, robot, (True,), 0.05)
+        if k % 10 == 0:
+            at = (0.1 * k, 0.0, 0.15)
+            client.resetBasePositionAndOrientation(robot.body_id, at, (0, 0, 0, 1))
+    robot.set_belt_speed(-0.3, 0.3)
+    drive_on(client, robot, (True,), 0.2)
+
+
 @pytest.mark.parametrize("track_model", ["segments", "chain"])
 def test_nothing_but_a_step_raises_the_alarm(client, track_model):
     """Neither a collision query, nor a pose into the ground, nor another robot's steps before it came."""

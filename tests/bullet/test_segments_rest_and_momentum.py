@@ -67,7 +67,7 @@ def test_a_held_belt_gives_way_beyond_its_drives_force(share: float, holds: bool
     pull = mass * GRAVITY * math.sin(math.radians(15.0))
     world, robot = on_plane(vary("packbot", drive={"max_force": share * pull / 2}), preset="fast")
     with world:
-        assert all(track.model.held_phase is not None for track in robot.tracks.values())
+        assert all(track.held_phase is not None for track in robot.model.tracks)
         tilt(world, 15.0)
         world.run(1.0)
         start, velocity = robot.state.position[0], robot.state.velocity[0]
@@ -83,7 +83,7 @@ def test_a_held_belt_gives_way_beyond_its_drives_force(share: float, holds: bool
 def test_a_held_belt_starts_at_once_and_is_held_again() -> None:
     world, robot = on_plane(preset="fast")
     with world:
-        left = robot.tracks["left"].model
+        left = robot.model.tracks[0]
         robot.set_belt_speed(0.2, 0.2)
         world.run(0.01)
         assert left.held_phase is None

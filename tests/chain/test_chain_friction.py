@@ -20,8 +20,7 @@ ENGINES = ["native", pytest.param("pybullet", marks=pytest.mark.pybullet)]
 def momentum_of(robot: Robot, engine: EngineName) -> np.ndarray:
     """Momentum of a vehicle in the world (3,), with that of idlers that slide in it [kg m/s]."""
     model, bodies = robot.model, robot.bodies()
-    tracks = robot.tracks.values()
-    chains = model.chains if engine == "native" else [track.model.belt.chain for track in tracks]
+    chains = model.chains if engine == "native" else [track.belt.chain for track in model.tracks]
     slides = sum(chain.wheels.slide_momenta.sum(axis=0) for chain in chains)
     return np.asarray(bodies.masses @ bodies.velocities + slides)
 

@@ -213,7 +213,7 @@ def test_a_reading_tells_grousers_from_faces_by_how_far_they_stand_out():
     outline = np.insert(path.point(np.linspace(0.0, path.perimeter, 1500)), 1, 0.0, axis=1)
     for travel in path.perimeter * np.arange(12) / 12:
         robot.model.state.travels[0, 0] = travel
-        reading, frame = track.read_grousers(), track.model.parent_motion()
+        reading, frame = track.read_grousers(), track.parent_motion()
         placed = (frame.position + outline @ frame.rotation.T)[:, [0, 2]]
         apart = np.linalg.norm(reading.points[:, None, [0, 2]] - placed, axis=2).min(axis=1)
         assert ((reading.grousers >= 0) == (apart > tall / 2)).all()

@@ -565,9 +565,9 @@ def test_a_speed_above_the_drives_limit_is_clipped(quince):
     quince.set_throttle(9.0, -9.0, left_brake=9.0)
     assert quince.tracks["left"].pedals == (1.0, 1.0) and quince.tracks["right"].pedals == (-1.0, 0.0)
     quince.set_flippers(front_left=99.0)
-    assert quince.flippers["front_left"].model.command == ("angle", 1.6)
+    assert quince.model.flippers[0].command == ("angle", 1.6)
     quince.set_flipper_speeds(front_left=-99.0)
-    assert quince.flippers["front_left"].model.command == ("speed", -1.0)
+    assert quince.model.flippers[0].command == ("speed", -1.0)
 
 
 @each_row(

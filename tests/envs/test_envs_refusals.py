@@ -288,12 +288,22 @@ def test_a_seed_may_be_numpys(climb):
         ([1, 2, 3], "seed must be a whole number, or a list of 2, got [1, 2, 3]"),
         ([1, -2], "seed 1 must be a whole number from 0, got -2"),
         ([False, 2], "seed 0 must be a whole number from 0, got False"),
+        (np.array([1, 2, 3]), "seed must be a whole number, or a list of 2, got [1, 2, 3]"),
+        (np.array([1, -2]), "seed 1 must be a whole number from 0, got -2"),
+        (np.array([1.0, 2.0]), "seed 0 must be a whole number from 0, got 1.0"),
+        (np.array([True, False]), "seed 0 must be a whole number from 0, got True"),
     ],
 )
 def test_seeds_of_many_that_are_none_are_refused(pair, seed, message):
     with pytest.raises(InvalidValueError) as error:
         pair.reset(seed=seed)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.uint64])
+def test_seeds_of_many_may_be_an_array(pair, kind):
+    listed = pair.reset(seed=[200, 7])[0]
+    np.testing.assert_array_equal(pair.reset(seed=np.array([200, 7], dtype=kind))[0], listed)
 
 
 @pytest.fixture(scope="module")

@@ -97,7 +97,7 @@ def test_belt_drives_exert_so_many_times_their_force(factor):
         for _ in range(3):
             env.step(FORWARD)
             reached.append([track.force for track in robot_of(env).tracks.values()])
-        limits = [track.model.drive.limit for track in robot_of(env).tracks.values()]
+        limits = [track.drive.limit for track in robot_of(env).model.tracks]
     assert limits == pytest.approx([500.0 * factor] * 6)
     if factor == 0.1:
         assert np.max(reached, axis=0) == pytest.approx([50.0] * 6)
@@ -136,12 +136,13 @@ def test_mass_and_centre_of_mass_change_by_the_bodys_share(climb_in_pybullet):
 def test_grousers_change_in_number_and_height(climb_in_pybullet, count, height):
     climb = climb_in_pybullet
     climb.reset(seed=0, options={"grouser_count": count, "grouser_height": height})
-    for name, track in robot_of(climb).tracks.items():
-        grousers = track.spec.grousers
+    for track in robot_of(climb).model.tracks:
+        spec, name = track.mounted.spec, track.mounted.name
+        grousers = spec.grousers
         before = FLIPPER_GROUSERS if name.endswith("belt") else GROUSERS
         assert grousers.count == round(before * count)
         assert grousers.shape.trapezoid.height == pytest.approx(GROUSER_HEIGHT * height)
-        assert track.model.belt.period == pytest.approx(track.spec.belt_path.perimeter / grousers.count)
+        assert track.belt.period == pytest.approx(spec.belt_path.perimeter / grousers.count)
 
 
 def test_the_start_moves_with_its_parameters(climb):

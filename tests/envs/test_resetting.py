@@ -88,16 +88,16 @@ def test_nothing_is_put_or_cleared_in_a_world_that_is_gone():
 
 def test_a_tracks_friction_and_drive_are_set_and_no_other_tracks(world):
     robot = world.add_vehicle("quince")
-    left, right = robot.tracks["left"], robot.tracks["right"]
+    left = robot.tracks["left"]
     left.set_friction(0.9)
     left.scale_drive(0.5)
     left.scale_drive(0.25)  # of the description's, not of what was before
-    for track, friction, force in ((left, 0.9, 125.0), (right, 0.6, 500.0)):
-        joints = track.model.belt.track_joints
+    for track, friction, force in zip(robot.model.tracks, (0.9, 0.6), (125.0, 500.0), strict=False):
+        joints = track.belt.track_joints
         infos = [world.client.getDynamicsInfo(joints.body, link) for link in joints.joints]
         assert {info[1] for info in infos} == {friction}
         assert {info[6:8] for info in infos} == {(0.0, 0.0)}
-        drive = track.model.drive
+        drive = track.drive
         assert (drive.factor * drive.spec.stall_force, drive.spec.top_speed) == (force, 0.5)
 
 
@@ -115,8 +115,8 @@ def test_a_tracks_friction_and_drive_are_set_and_no_other_tracks(world):
 def test_frictions_and_drives_that_cannot_be_are_refused(world, command, message):
     robot = world.add_vehicle("packbot")
     track = robot.tracks["left"]
-    before = track.model.drive.factor
+    before = robot.model.tracks[0].drive.factor
     with pytest.raises(InvalidValueError) as error:
         command(track)
     assert str(error.value) == message
-    assert track.model.drive.factor == before
+    assert robot.model.tracks[0].drive.factor == before

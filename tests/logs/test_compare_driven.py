@@ -55,7 +55,7 @@ def climb(name, height, front_deg, speed, noise=0.0, vehicle=None):
             told = speed if i >= 50 else 0.0
             robot.set_belt_speed(told, told)
             world.run(0.01)
-            tracks = [track for track in robot.tracks.values() if track.model.mounted.flipper is None]
+            tracks = [track for track in robot.tracks.values() if track.flipper is None]
             belts = [np.mean([t.speed for t in tracks if t.side == side]) for side in ("left", "right")]
             state = robot.state
             rows.append([world.time - begin, *state.position, *state.orientation, *belts, told])

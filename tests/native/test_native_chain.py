@@ -309,7 +309,7 @@ def scripted(world: segtrack.World, robot: Robot, chunk: float = 0.05) -> tuple:
     for _ in range(round(0.1 / chunk)):
         world.run(chunk)
     reading = robot.tracks["left"].read_chain()
-    return robot.state, *(track.state for track in (t.model for t in robot.tracks.values())), reading
+    return robot.state, *(track.state for track in robot.tracks.values()), reading
 
 
 def assert_equal(one: tuple, other: tuple) -> None:

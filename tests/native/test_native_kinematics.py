@@ -62,7 +62,7 @@ def test_links_are_where_the_description_says(robot: Robot) -> None:
     robot.reset_base_pose(POSITION, turned())
     placed = frames(robot)
     for track in robot.tracks.values():
-        parent, expected = track.model.parent_motion(), placed[track.model.mounted.flipper or "body"]
+        parent, expected = track.parent_motion(), placed[track.flipper or "body"]
         np.testing.assert_allclose(parent.position, expected.origin, atol=1e-12)
         np.testing.assert_allclose(parent.rotation, expected.rotation, atol=1e-12)
 
@@ -72,7 +72,7 @@ def test_belts_are_where_their_mounts_are(robot: Robot) -> None:
     robot.model.place_links()
     placed, work = frames(robot), robot.model._work
     for t, track in enumerate(robot.tracks.values()):
-        belt = placed[track.model.mounted.flipper or "body"] @ track.spec.mount.frame
+        belt = placed[track.flipper or "body"] @ track.spec.mount.frame
         np.testing.assert_allclose(work.belt_origins[t], belt.origin, atol=1e-12)
         np.testing.assert_allclose(work.belt_rotations[t], belt.rotation, atol=1e-12)
 
@@ -83,10 +83,10 @@ def test_velocities_are_those_of_the_places(world: segtrack.World, robot: Robot)
     state.velocity[0], state.angular_velocity[0] = rng.normal(size=(2, 3))
     robot.set_flippers(**dict.fromkeys(ANGLES, 0.0))
     world.run(0.02)
-    before = {name: track.model.parent_motion() for name, track in robot.tracks.items()}
+    before = {name: track.parent_motion() for name, track in robot.tracks.items()}
     world.step()
     for name, track in robot.tracks.items():
-        after, step = track.model.parent_motion(), world.time_step
+        after, step = track.parent_motion(), world.time_step
         # A semi-implicit step moves by the velocities at its end.
         np.testing.assert_allclose(
             (after.position - before[name].position) / step, after.velocity_at((0.0, 0.0, 0.0)), atol=5e-3
@@ -196,7 +196,7 @@ def test_a_belt_that_runs_on_a_link_that_turns_has_the_energy_of_its_pieces(
     state.angular_velocity[0], state.speeds[0, 0] = turning, 0.0
     alone += bodies().kinetic_energy
     state.speeds[0, 0] = speed
-    path, frame = track.spec.belt_path, track.model.parent_motion().rotation @ track.spec.mount.frame.rotation
+    path, frame = track.spec.belt_path, track.parent_motion().rotation @ track.spec.mount.frame.rotation
     along = path.perimeter * (np.arange(20000) + 0.5) / 20000
     places, tangents = (
         np.insert(pairs, 1, 0.0, axis=1) @ frame.T

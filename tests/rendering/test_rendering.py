@@ -106,9 +106,9 @@ def test_what_is_drawn_is_where_the_engine_has_it(engine, model):
 
 def test_one_pitch_of_travel_shows_the_same_grousers_and_half_of_one_others(native):
     _, robot = native
-    track, look = robot.model.tracks[0], look_of(robot)
+    look = look_of(robot)
     part = next(part for part in look.parts if getattr(part.place, "track", None) == 0)
-    travels, pitch = robot.model.state.travels, track.mounted.spec.pitch
+    travels, pitch = robot.model.state.travels, robot.tracks["left"].spec.pitch
     start, seen = travels[0, 0], {}
     for fraction in (0, 0.5, 1):
         travels[0, 0] = start + fraction * pitch
@@ -162,7 +162,7 @@ def test_a_pose_holds_links_travels_and_shoes(engine, vehicle, model):
         pose, tracks = read_pose(robot), list(robot.tracks.values())
         state, look = robot.state, look_of(robot)
         chains = [track.read_chain() for track in tracks if track.has_chain]
-        parents, travels = [t.model.parent_motion() for t in tracks], [t.travel for t in tracks]
+        parents, travels = [t.parent_motion() for t in tracks], [t.travel for t in tracks]
     np.testing.assert_allclose(pose.links[0], [*state.position, *state.orientation], atol=1e-12)
     np.testing.assert_array_equal(pose.travels, travels)
     for track, parent in zip(look.tracks, parents, strict=True):

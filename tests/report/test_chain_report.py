@@ -109,7 +109,7 @@ def test_readings_change_nothing_and_are_read_only():
                     Camera(robot, size=(64, 64)).take()
             assert world.client.getNumBodies() == bodies
             world.save()
-            return robot.state, robot.tracks["left"].model.belt.chain.state.positions.tobytes()
+            return robot.state, robot.model.tracks[0].belt.chain.state.positions.tobytes()
 
     assert state(True) == state(False)
 

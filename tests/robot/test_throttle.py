@@ -175,7 +175,7 @@ def test_a_pickled_vehicle_keeps_its_pedals():
     _, robot = at_rest()
     robot.set_throttle(0.1, -0.2, right_brake=0.05)
     copied = pickle.loads(pickle.dumps(robot.model))
-    assert [track.pedals for track in copied.tracks] == [(0.1, 0.0), (-0.2, 0.05)]
+    assert [copied.belt_pedals(track) for track in (0, 1)] == [(0.1, 0.0), (-0.2, 0.05)]
 
 
 def test_a_belt_commanded_a_speed_has_its_table_too():

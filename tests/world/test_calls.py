@@ -2,6 +2,7 @@
 
 import logging
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from segtrack.errors import (
     InvalidValueError,
     NotReadyError,
     RemovedError,
+    SegtrackError,
     UnknownNameError,
 )
 
@@ -289,7 +291,7 @@ def test_frames_of_links_are_those_of_all_poses(engine):
         (lambda r, b: r.set_throttle(50, 0), "throttle of the left side"),
         (lambda r, b: b.set_flippers(front_left=[0.0, 45.0]), "angle of flipper front_left [rad]"),
         (lambda r, b: b.reset(flippers={"front_left": 45}), "angle of flipper front_left [rad]"),
-        (lambda r, b: b.drive(90, 0), "belt speeds [m/s]"),
+        (lambda r, b: b.drive(90, 0), "left belt speed [m/s]"),
     ],
 )
 def test_degrees_are_clipped_and_told_once_a_robot_and_quantity(caplog, command, what):
@@ -402,7 +404,7 @@ USES = {
     "mass": (lambda r: r.mass, "weigh example_rover"),
     "energy": (lambda r: r.energy, "use example_rover"),
     "link_frame": (lambda r: r.link_frame("mast"), "read link mast of example_rover"),
-    "link_poses": (lambda r: r.link_poses(), "use example_rover"),
+    "link_poses": (lambda r: r.link_poses(), "read link body of example_rover"),
     "actuators": (lambda r: r.read_actuators(), "use example_rover"),
     "contacts": (lambda r: r.read_belt_contacts(), "read the contacts of example_rover"),
     "save": (lambda r: r.save(), "save example_rover"),
@@ -462,18 +464,20 @@ def test_a_reset_is_told_though_another_body_has_the_robots_id(replaced, use, wh
 
 
 @pytest.mark.parametrize("use, what", USES.values(), ids=USES)
-def test_a_robot_of_a_closed_pybullet_world_says_so(closed_rover, use, what):
+def test_a_robot_whose_client_is_gone_says_so(parted_rover, use, what):
     with pytest.raises(DisconnectedError) as raised:
-        use(closed_rover)
+        use(parted_rover)
     assert str(raised.value) == f"{what}: the physics client is disconnected"
 
 
 @pytest.fixture(scope="module")
-def closed_rover():
-    """A robot of a PyBullet world that is closed."""
-    with segtrack.World(engine="pybullet") as world:
-        robot = world.add_vehicle("example_rover", track_model="compliant", position=(0, 0, 1))
-        world.run(0.01)
+def parted_rover():
+    """A robot of a world whose client somebody has disconnected."""
+    client = BulletClient(pybullet.DIRECT)
+    world = segtrack.World(client=client)
+    robot = world.add_vehicle("example_rover", track_model="compliant", position=(0, 0, 1))
+    world.run(0.01)
+    client.disconnect()
     return robot
 
 
@@ -493,26 +497,75 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("track_model", ["compliant", "chain"])
-@pytest.mark.parametrize("command, what", COMMANDS.values(), ids=COMMANDS)
-def test_a_closed_native_world_takes_no_command_and_is_read(closed_quinces, track_model, command, what):
-    robot, before = closed_quinces[track_model]
-    with pytest.raises(DisconnectedError) as raised:
-        command(robot)
-    assert str(raised.value) == f"{what} quince: the world is closed"
-    assert (robot.state, robot.read_tracks()) == before
+READINGS = (
+    lambda r: r.state,
+    lambda r: r.mass,
+    lambda r: r.energy,
+    lambda r: r.bodies(),
+    lambda r: r.body_motion(),
+    lambda r: r.bounds(),
+    lambda r: r.link_frame("front_left"),
+    lambda r: r.link_poses(),
+    lambda r: r.read_actuators(),
+    lambda r: r.read_tracks(),
+    lambda r: r.read_belt_contacts(),
+    lambda r: [(t.command, t.pedals, t.slip, t.has_chain) for t in r.tracks.values()],
+    lambda r: [(f.angle, f.speed, f.torque) for f in r.flippers.values()],
+    lambda r: r.tracks["left"].chain_design,
+    lambda r: r.tracks["left"].read_chain(),
+    lambda r: r.tracks["right"].read_chain_pose(),
+    lambda r: r.tracks["left"].read_grousers(),
+)
+"""Whatever can be read of a robot."""
+
+
+def read_all(robot):
+    """What can be read of a robot, and the errors of what cannot, as text that shows every number."""
+
+    def shown(read):
+        try:
+            return repr(read(robot))
+        except SegtrackError as error:
+            return f"{type(error).__name__}: {error}"
+
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+        return [shown(read) for read in READINGS]
+
+
+def closed_quince(engine, track_model):
+    """A robot of a closed world, and what was read of it before."""
+    with segtrack.World(engine=engine) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("quince", track_model=track_model, flippers={"front_left": 0.3})
+        robot.set_belt_speed(0.2, 0.1)
+        world.run(0.05)
+        return robot, read_all(robot)
 
 
 @pytest.fixture(scope="module")
 def closed_quinces():
-    """Robots of closed native worlds, and what was read of them before, by track model."""
-    made = {}
-    for track_model in ("compliant", "chain"):
-        with segtrack.World(engine="native") as world:
-            robot = world.add_vehicle("quince", track_model=track_model, position=(0, 0, 1))
-            world.advance(2)
-            made[track_model] = robot, (robot.state, robot.read_tracks())
-    return made
+    """Robots of closed worlds, and what was read of them before, by engine and track model."""
+    kinds = [(engine, model) for engine in ("native", "pybullet") for model in ("compliant", "chain")]
+    return {kind: closed_quince(*kind) for kind in [*kinds, ("pybullet", "segments")]}
+
+
+@pytest.mark.parametrize("command, what", COMMANDS.values(), ids=COMMANDS)
+def test_a_closed_world_takes_no_command_and_is_read(closed_quinces, command, what):
+    """What is read then is to the bit what was read last, whichever engine ran; so is what cannot be read."""
+    for (engine, _), (robot, before) in closed_quinces.items():
+        with pytest.raises(DisconnectedError) as raised:
+            command(robot)
+        message = str(raised.value)
+        assert message.endswith(": the world is closed")
+        assert engine == "pybullet" or message.startswith(f"{what} quince: ")
+        assert read_all(robot) == before
+
+
+def test_what_is_read_of_a_closed_world_is_the_readers_own(closed_quinces):
+    for robot, before in closed_quinces.values():
+        for array in (*robot.bodies()[:3], robot.link_poses(), *robot.body_motion()[2:]):
+            array[:] = 7.0
+        assert read_all(robot) == before
 
 
 @pytest.mark.parametrize("engine", ["native", "pybullet"])

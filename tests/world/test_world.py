@@ -48,7 +48,7 @@ def rolled(world: segtrack.World, robot: segtrack.Robot, seconds: float = 0.5) -
     """Drive a curve and say where it ended, every bit."""
     robot.set_belt_speed(0.3, 0.2)
     world.run(seconds)
-    return (robot.state, world.time, *(t.model.drive.snapshot() for t in robot.tracks.values()))
+    return (robot.state, world.time, *(t.drive.snapshot() for t in robot.model.tracks))
 
 
 @pytest.mark.slow
