@@ -27,9 +27,8 @@ from segtrack.report.logs import draw_side_views, find_reports, report_html, rep
 from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, judge_maturity
 from segtrack.report.logs.gathering import evidence_of
 from segtrack.report.logs.output import draw_errors
-from segtrack.report.logs.panels import panels_of
-from segtrack.report.logs.series_figure import draw_panels, envelope
-from segtrack.report.logs.side_views import pose_at
+from segtrack.report.logs.panels import draw_panels, envelope, panels_of
+from segtrack.report.logs.views import pose_at
 
 TIMES = np.linspace(0.0, 10.0, 101)
 PHASES = (Phase("approach", 0.0, 4.0), Phase("nose lift", 4.0, 10.0))

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from segtrack.errors import ClimbsFileError
 from segtrack.logs.climbs import load_climbs, plan_climbs, run, run_climbs
-from segtrack.logs.climbs.columns import UNITS, column_of, fitting_unit, meant_outcome
+from segtrack.logs.climbs.table import UNITS, column_of, fitting_unit, meant_outcome
 
 HEIGHTS = (0.04, 0.12, 0.19, 0.24, 0.38)
 TRIALS = [

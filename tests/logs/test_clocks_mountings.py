@@ -13,8 +13,8 @@ from segtrack.errors import ClockError
 from segtrack.geometry import rpy_of
 from segtrack.logs import Motion, Signal
 from segtrack.logs.clocks import SensorMounting, fit_clock
+from segtrack.logs.clocks.joint_fit import mounting_of
 from segtrack.logs.clocks.motion_fit import SCALES
-from segtrack.logs.clocks.overlay import mounting_of
 
 MOUNTED = Rotation.from_euler("ZYX", [0.03, -0.025, 0.035])
 """That of the gyroscope in `pair`."""

@@ -34,11 +34,11 @@ from segtrack.logs.fit import (
     unfitted_hash,
     with_parameters,
 )
-from segtrack.logs.fit.advice import SHOWN_BY
 from segtrack.logs.fit.cases import LOST, residuals_of
-from segtrack.logs.fit.loss import LOSSES, Loss
+from segtrack.logs.fit.evaluate import LOSSES, Loss
+from segtrack.logs.fit.result import SHOWN_BY
+from segtrack.logs.fit.study import calibrated, write_vehicle
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET
-from segtrack.logs.fit.vehicle_file import calibrated, write_vehicle
 from segtrack.report.logs.fit import draw_fit, draw_residuals, fit_tables
 from segtrack.robot import Motion, Signal
 

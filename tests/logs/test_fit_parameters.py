@@ -11,8 +11,8 @@ from segtrack.description import load_vehicle, parse_vehicle
 from segtrack.errors import InvalidValueError, SegtrackError, VehicleFileError
 from segtrack.experiments import with_contact_length, with_gauge
 from segtrack.logs.fit import PARAMETERS, Choice, Prior, values_of, with_parameters
+from segtrack.logs.fit.study import write_vehicle
 from segtrack.logs.fit.unknowns import Unknown, unknowns_of
-from segtrack.logs.fit.vehicle_file import write_vehicle
 
 QUINCE = load_vehicle("quince")
 

@@ -10,7 +10,7 @@ from tables import each_row
 
 from segtrack.errors import MappingFileError
 from segtrack.logs.mapping import map_file, parse_mapping
-from segtrack.logs.mapping.care import find_spikes
+from segtrack.logs.mapping.channels import find_spikes
 
 YAW = "  yaw: {channel: a, unit: rad%s}"
 

@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError, MappingFileError, UnknownNameError
 from segtrack.logs.compare import SampledMotion
-from segtrack.logs.compare.responses import responses_of
+from segtrack.logs.compare.errors import responses_of
 from segtrack.logs.compare.sampling import even_times
 from segtrack.logs.mapping import map_file, map_log, parse_mapping
-from segtrack.logs.mapping.constants import with_constants
+from segtrack.logs.mapping.convert import with_constants
 from segtrack.logs.replay.alignment import flippers_at
 
 BELTS = "  belt_speed: {left: a, right: a, unit: m/s}\n"

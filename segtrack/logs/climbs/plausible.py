@@ -10,9 +10,8 @@ from typing import NamedTuple
 from segtrack.description import VehicleDescription, vehicle_length
 from segtrack.errors import Problem
 from segtrack.experiments import FRONT_FLIPPERS_DEG, REAR_FLIPPERS_DEG
-from segtrack.logs.climbs.columns import TYPICAL_SPEED, fitting_unit
 from segtrack.logs.climbs.simulation import Condition
-from segtrack.logs.climbs.table import ClimbTrial
+from segtrack.logs.climbs.table import TYPICAL_SPEED, ClimbTrial, fitting_unit
 
 _TYPICAL_HEIGHT = 0.3
 """Height of a typical step over the length of its vehicle [-]."""

@@ -12,15 +12,17 @@ from segtrack.experiments import Workers
 from segtrack.logs.climbs.agreement import Limit, robot_limit, simulated_limit
 from segtrack.logs.climbs.plausible import DrivenTrial, contradictions, remarks
 from segtrack.logs.climbs.simulation import (
+    NOMINAL,
     ClimbsResult,
     Condition,
     LimitResult,
     TrialResult,
+    Variant,
     load_once,
     outcome_of,
+    variants_of,
 )
 from segtrack.logs.climbs.table import ClimbTable
-from segtrack.logs.climbs.variants import NOMINAL, Variant, variants_of
 from segtrack.logs.compare import COVERAGE
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName
@@ -14,8 +15,37 @@ from segtrack.errors import DivergedError, InvalidValueError, Phrase
 from segtrack.experiments import FRONT_FLIPPERS_DEG, REAR_FLIPPERS_DEG, ClimbSetup, run_climb
 from segtrack.logs.climbs.agreement import Confusion, Limit, Predicted
 from segtrack.logs.climbs.table import ClimbTable, ClimbTrial, Outcome
-from segtrack.logs.climbs.variants import NOMINAL, Variant, variants_of
 from segtrack.logs.compare import COVERAGE, VEHICLE_INPUTS, shifted
+
+TIME_STEP = 0.001
+"""Time step of the simulations, but for those with half of it [s]."""
+_SIDES = ("lower", -COVERAGE), ("higher", COVERAGE)
+
+
+class Variant(NamedTuple):
+    """Deviation of a simulation from the table.
+
+    Attributes:
+        name: Description; empty for the nominal simulation.
+        input: Name of the input that deviates; empty for none.
+        by: Deviation in its unit.
+        time_step: [s]
+    """
+
+    name: str = ""
+    input: str = ""
+    by: float = 0.0
+    time_step: float = TIME_STEP
+
+
+NOMINAL = Variant()
+
+
+def variants_of(stds: Mapping[str, float]) -> tuple[Variant, ...]:
+    """Nothing off; half of the time step; and each input `COVERAGE` standard deviations lower and higher."""
+    off = [Variant(f"{name} {w}", name, by * std) for name, std in stds.items() for w, by in _SIDES]
+    return (NOMINAL, Variant("half the time step", time_step=TIME_STEP / 2), *off)
+
 
 load_once = lru_cache(load_vehicle)
 

@@ -9,9 +9,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import ClockError, Phrase
-from segtrack.logs.clocks.clock_fit import ClockFit, SensorMounting, mounting_by_gravity
+from segtrack.logs.clocks.clock_fit import ClockFit, Estimate, SensorMounting, mounting_by_gravity
 from segtrack.logs.clocks.clock_guess import ClockGuess, guess_clock
-from segtrack.logs.clocks.estimates import Estimate
 from segtrack.logs.clocks.joint_fit import JointFit, fit_jointly
 from segtrack.logs.clocks.views import SEEN, Seen, View, find_views
 from segtrack.robot import Motion

@@ -18,17 +18,15 @@ from segtrack.logs.compare.errors import (
     Errors,
     ErrorSetting,
     Key,
-    errors_of,
-    shared_courses,
-)
-from segtrack.logs.compare.phases import CLIMB_PHASES
-from segtrack.logs.compare.responses import (
     Responses,
+    errors_of,
     peak_is_hidden,
     responses_of,
+    shared_courses,
     shared_numbers,
     windows_of,
 )
+from segtrack.logs.compare.phases import CLIMB_PHASES
 from segtrack.logs.compare.sampling import SAMPLE_TIME, SIDES, WINDOW, SampledMotion, even_times, thinned
 from segtrack.logs.compare.uncertainty import (
     DataSums,

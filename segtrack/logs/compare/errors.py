@@ -1,19 +1,268 @@
-"""Errors of a simulated motion, phase by phase, with paths aligned."""
+"""Responses of a motion, and errors of a simulated one, phase by phase, with paths aligned."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import UnknownNameError
-from segtrack.logs.compare.responses import Responses, TimeCourse, shared_numbers
-from segtrack.logs.compare.sampling import SampledMotion
+from segtrack.logs.compare.phases import CLIMB_PHASES, DRIVE, Phases, find_phases
+from segtrack.logs.compare.sampling import SAMPLE_TIME, SIDES, WINDOW, SampledMotion, smoothed
 
 Array = NDArray[np.float64]
+
+
+class TimeCourse(NamedTuple):
+    """A quantity over time.
+
+    Attributes:
+        unit: Unit of the values.
+        times: (m,) [s].
+        values: (m, k); NaN where there is none.
+    """
+
+    unit: str
+    times: Array
+    values: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Responses:
+    """Responses of one motion.
+
+    Attributes:
+        motion: On the even clock.
+        phases: Its own.
+        courses: Quantities over time, but for positions, which depend on what they are aligned with.
+        series: Series that numbers are taken from, at each sample (n,) or of each window (m,).
+    """
+
+    motion: SampledMotion
+    phases: Phases
+    courses: Mapping[str, TimeCourse]
+    series: Mapping[str, Array]
+
+
+def responses_of(motion: SampledMotion, force_per_current: Mapping[str, float] | None = None) -> Responses:
+    """Return the responses of a motion, as far as its signals go.
+
+    Args:
+        motion: The motion.
+        force_per_current: Force over current of each side with a logged current [N/A].
+    """
+    phases = find_phases(motion.motion)
+    forces = {side: force_of(motion, side, force_per_current or {}) for side in SIDES}
+    series = {name: values for name, values in _series(motion, forces) if values is not None}
+    return Responses(motion, phases, dict(_time_courses(motion, forces)), series)
+
+
+def force_of(motion: SampledMotion, side: str, force_per_current: Mapping[str, float]) -> Array | None:
+    """Force of a side's drives (n,) [N]: as it is known, or by the side's current; None without either."""
+    force, current = motion.values(f"belt_force.{side}"), motion.values(f"current.{side}")
+    if force is None and current is not None and side in force_per_current:
+        return current * force_per_current[side]
+    return force
+
+
+Forces = Mapping[str, Array | None]
+
+
+def _time_courses(motion: SampledMotion, forces: Forces) -> Iterator[tuple[str, TimeCourse]]:
+    if motion.pitch is not None and not motion.is_stated("pitch"):
+        yield "pitch", _course("rad", motion.times, motion.pitch)
+    moved = motion.displacements()
+    if moved is not None:
+        yield "displacement", _course("m", motion.middles, moved)
+    for side in SIDES:
+        slip, force, speed = motion.slip(side), forces[side], motion.values(f"belt_speed.{side}")
+        if slip is not None:
+            yield f"slip {side}", _course("-", motion.middles, slip)
+        if speed is not None:
+            yield f"belt speed {side}", _course("m/s", motion.times, speed)
+        if force is not None:
+            means = motion.sums(force) * SAMPLE_TIME / WINDOW
+            yield f"belt force {side}", _course("N", motion.middles, means)
+    for flipper in motion.motion.flippers:
+        angle = motion.values(f"flipper_angle.{flipper}")
+        if angle is not None and not motion.is_stated(f"flipper_angle.{flipper}"):
+            yield f"flipper {flipper}", _course("rad", motion.times, angle)
+
+
+def _course(unit: str, times: Array, values: Array) -> TimeCourse:
+    return TimeCourse(unit, times, values.reshape(len(times), -1))
+
+
+def _series(motion: SampledMotion, forces: Forces) -> Iterator[tuple[str, Array | None]]:
+    if motion.pitch is not None and not motion.is_stated("pitch"):
+        yield "pitch", _smooth_known(motion.pitch)
+    for side in SIDES:
+        yield f"way {side}", motion.way(side)
+        yield f"belt way {side}", motion.belt_way(side)
+    yield "turned", None if motion.is_stated("yaw") else motion.turned()
+    yield "no-slip yaw", motion.no_slip_yaw()
+    yield "energy", motion.values("energy")
+    yield "work", _work(motion, forces)
+
+
+def _smooth_known(pitch: Array) -> Array:
+    """Pitch without its noise (n,), gaps bridged for the smoothing and left out after it."""
+    known = np.isfinite(pitch)
+    if not known.any():
+        return pitch
+    places = np.arange(len(pitch))
+    smooth = smoothed(np.interp(places, places[known], pitch[known]))
+    return np.where(known, smooth, np.nan)
+
+
+def _work(motion: SampledMotion, forces: Forces) -> Array | None:
+    """Work that the belts of all sides take or give in each sample (n,) [J]; None if it is not known."""
+    works = []
+    for side in SIDES:
+        force, speed = forces[side], motion.belt(side)
+        if force is None or speed is None:
+            return None
+        works.append(abs(force * speed) * SAMPLE_TIME)
+    work = np.sum(works, axis=0)
+    return work if np.nansum(work) > 0 else None
+
+
+WHOLE = "whole"
+_MIN_TURN = 0.02
+"""Rate of turning without slip, root mean square, from which yaw rates are compared [rad/s]."""
+_MIN_WAY = 0.02
+"""Belt travel in a phase from which it has a slip [m]."""
+
+NumberKey = tuple[str, str]
+"""Quantity and phase."""
+Known = NDArray[np.bool_]
+
+
+class PhaseNumber(NamedTuple):
+    """A quantity of a phase."""
+
+    unit: str
+    value: float
+
+
+def windows_of(phases: Phases, begin: float, end: float) -> dict[str, tuple[float, float]]:
+    """Return begin and end of each phase, and of `WHOLE` [s]."""
+    found = {phase.name: (phase.begin, phase.end) for phase in phases.phases if phase.name != DRIVE}
+    return {WHOLE: (begin, end)} | found
+
+
+def shared_numbers(
+    simulated: Responses, logged: Responses
+) -> dict[NumberKey, tuple[PhaseNumber, PhaseNumber]]:
+    """Simulated and logged number of each quantity and phase that both have."""
+    mine, theirs = dict(_phase_numbers(simulated, logged)), dict(_phase_numbers(logged, simulated))
+    return {key: (number, theirs[key]) for key, number in mine.items() if key in theirs}
+
+
+def peak_is_hidden(own: Responses, other: Responses) -> bool:
+    """True if a motion's pitch has a gap while it climbs, in the time that both motions cover."""
+    span, lift = _span(own, other), own.phases.find("nose lift")
+    if span is None or lift is None:
+        return False
+    settling = own.phases.find("settling")
+    times = own.motion.times[span]
+    climbs = (times >= lift.begin) & (times < (np.inf if settling is None else settling.begin))
+    return bool(np.isnan(own.series["pitch"][span][climbs]).any())
+
+
+def _phase_numbers(own: Responses, other: Responses) -> Iterator[tuple[NumberKey, PhaseNumber]]:
+    if own.phases.time_to_crest is not None:
+        yield ("time to crest", WHOLE), PhaseNumber("s", own.phases.time_to_crest)
+    # On level ground it would be the largest that is left of noise; other phases than the pivot have theirs
+    # where they begin or end, at a level.
+    span = _span(own, other)
+    if span is not None and own.phases.is_climb and not peak_is_hidden(own, other):
+        yield ("peak pitch", WHOLE), PhaseNumber("rad", float(np.nanmax(own.series["pitch"][span])))
+    for name in CLIMB_PHASES[1:-1]:
+        phase, follows = own.phases.find(name), own.phases.after(name)
+        if phase is not None and follows is not None and follows == other.phases.after(name):
+            yield ("duration", name), PhaseNumber("s", phase.end - phase.begin)
+    for name, inside in _phases_inside(own, other, own.motion.times):
+        yield from (((quantity, name), number) for quantity, number in _of_samples(own, other, inside))
+        fraction = _fraction_of_work(own, other, inside)
+        if fraction is not None and name != WHOLE:
+            yield ("fraction of work", name), PhaseNumber("-", fraction)
+    for name, inside in _phases_inside(own, other, own.motion.middles):
+        ratio = _yaw_over_no_slip(own, other, inside)
+        if ratio is not None:
+            yield ("yaw rate over no-slip", name), PhaseNumber("-", ratio)
+
+
+def _phases_inside(own: Responses, other: Responses, times: Array) -> Iterator[tuple[str, Known]]:
+    """Phases that are compared, and which times (n,) are in each."""
+    begin, end = own.motion.times[[0, -1]].tolist()
+    for name, (first, last) in windows_of(own.phases, begin, end).items():
+        if name == WHOLE or own.phases.after(name) == other.phases.after(name):
+            yield name, (times >= first) & (times <= last)
+
+
+def _of_samples(own: Responses, other: Responses, inside: Known) -> Iterator[tuple[str, PhaseNumber]]:
+    """Numbers of some samples, by quantity."""
+    for side in ("left", "right"):
+        slip = _mean_slip(own, other, side, inside)
+        if slip is not None:
+            yield f"mean slip {side}", PhaseNumber("-", slip)
+    known = _known(own, other, "energy")
+    if known is not None and (energy := own.series["energy"][known & inside]).size > 1:
+        yield "energy", PhaseNumber("J", float(energy[-1] - energy[0]))
+
+
+def _known(own: Responses, other: Responses, *names: str) -> Known | None:
+    """Mask of samples at which both motions have some series; None where either lacks one."""
+    if any(name not in responses.series for name in names for responses in (own, other)):
+        return None
+    finite = [np.isfinite(responses.series[name]) for name in names for responses in (own, other)]
+    return np.logical_and.reduce(finite)
+
+
+def _span(own: Responses, other: Responses) -> slice | None:
+    """Samples from the first at which both motions have a pitch to the last; None if there are none."""
+    known = _known(own, other, "pitch")
+    if known is None or not known.any():
+        return None
+    first, last = np.flatnonzero(known)[[0, -1]].tolist()
+    return slice(first, last + 1)
+
+
+def _mean_slip(own: Responses, other: Responses, side: str, inside: Known) -> float | None:
+    """1 - way / belt travel in some samples [-]; None if it is not known, or the belt hardly moves."""
+    names = f"way {side}", f"belt way {side}"
+    known = _known(own, other, *names)
+    if known is None:
+        return None
+    way, travel = (float(own.series[name][known & inside].sum()) for name in names)
+    return 1.0 - way / travel if abs(travel) >= _MIN_WAY else None
+
+
+def _fraction_of_work(own: Responses, other: Responses, inside: Known) -> float | None:
+    """Work in some samples over that in all [-]; None if it is not known, or there is none."""
+    known = _known(own, other, "work")
+    if known is None:
+        return None
+    work = own.series["work"]
+    whole = float(work[known].sum())
+    return float(work[known & inside].sum()) / whole if whole > 0 else None
+
+
+def _yaw_over_no_slip(own: Responses, other: Responses, inside: Known) -> float | None:
+    """Slope of the turns in windows over those without slip [-]; None if it is not known, or hardly turns."""
+    known = _known(own, other, "turned", "no-slip yaw")
+    if known is None or not (known & inside).any():
+        return None
+    turned, no_slip = (own.series[name][known & inside] for name in ("turned", "no-slip yaw"))
+    power = float(no_slip @ no_slip)
+    return float(turned @ no_slip) / power if power >= len(no_slip) * (_MIN_TURN * WINDOW) ** 2 else None
+
+
 Alignment = Literal["event", "start", "se3", "none"]
 ALIGNMENTS: tuple[str, ...] = get_args(Alignment)
 

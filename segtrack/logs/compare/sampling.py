@@ -12,7 +12,7 @@ from scipy.signal import savgol_filter
 from scipy.spatial.transform import Rotation
 
 from segtrack.description import TrackOffsets
-from segtrack.logs.noise import noise_of_differences
+from segtrack.logs.statistics import noise_of_differences
 from segtrack.robot import CONSTANT, Motion, Signal, longitudinal_slip
 
 Array = NDArray[np.float64]

@@ -1,21 +1,186 @@
-"""Simulations of all cases at points of the scaled unknowns, none of them twice."""
+"""Simulations of all cases at points of the scaled unknowns, none of them twice, and their cost.
+
+A few samples that the noise does not explain (a belt that slipped on a pebble, a pose that jumped) pull least
+squares as far as they are off. Huber's loss (1964) is the square up to a corner, and
+goes on along the tangent there:
+
+    rho(r) = r^2                 for |r| <= c
+    rho(r) = 2 c |r| - c^2       beyond
+
+with c = 1.345 scales, at which it needs 5 % more samples than squares where all errors are normal. The scale
+of a signal of a log is that of its own residuals, 1.4826 times their median size, and at least the noise that
+is stated: what the model gets wrong everywhere is no outlier.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import json
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
+from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.experiments import Workers
 from segtrack.logs.fit.cases import Case, residuals_of
-from segtrack.logs.fit.loss import Loss, corners_of, roots_of, weights_of
-from segtrack.logs.fit.store import Store
 from segtrack.logs.fit.unknowns import Unknown, with_parameters
 
 Array = NDArray[np.float64]
+Loss = Literal["huber", "squares"]
+LOSSES: tuple[Loss, ...] = get_args(Loss)
+CORNER = 1.345
+"""Corner of Huber's loss, over the scale [-]."""
+_NORMAL = 1.4826
+"""Standard deviation of normal errors over the median of their sizes [-]."""
+
+
+def corners_of(residuals: Array, there: NDArray[np.bool_], loss: Loss) -> Array:
+    """Return the corner of each signal's loss (k,) [-], infinite for squares.
+
+    Args:
+        residuals: Residuals of a log, over their standard deviations (n, k) [-].
+        there: True where there is one (n, k).
+        loss: The loss.
+    """
+    if loss == "squares":
+        return np.full(residuals.shape[1], np.inf)
+    columns = zip(residuals.T, there.T, strict=True)
+    medians = [float(np.median(abs(column[mask]))) if mask.any() else 0.0 for column, mask in columns]
+    return CORNER * np.maximum(_NORMAL * np.array(medians), 1.0)
+
+
+def roots_of(residuals: Array, corners: Array) -> Array:
+    """Return what has the losses of residuals (n, k) as its squares, with their signs [-]."""
+    sizes = abs(residuals)
+    with np.errstate(invalid="ignore"):
+        beyond = np.sqrt(np.maximum(2 * corners * sizes - corners**2, 0.0))
+    return np.asarray(np.where(sizes <= corners, residuals, np.sign(residuals) * beyond))
+
+
+def influences_of(residuals: Array, corners: Array) -> Array:
+    """Return half the losses' derivatives by the residuals (n, k) [-]."""
+    return np.clip(residuals, -corners, corners)
+
+
+def weights_of(residuals: Array, corners: Array) -> Array:
+    """Return the influences over the residuals (n, k) [-], 1 at 0."""
+    beyond = abs(residuals) > corners
+    return np.asarray(np.where(beyond, corners / np.where(beyond, abs(residuals), 1.0), 1.0))
+
+
+def slopes_of(residuals: Array, corners: Array) -> Array:
+    """Return the derivatives of the influences (n, k) [-]: 1, or 0 of what is far off."""
+    return (abs(residuals) <= corners).astype(float)
+
+
+HASH = "sha256:"
+"""Begins what stands for a value that is too long to be told."""
+FILE = "state.sqlite"
+"""Name in a results folder."""
+_PATIENCE = 1.0
+"""Time between two writes to the disk, which are either whole or nothing [s]."""
+
+
+class Store:
+    """Costs and residuals of simulations, by a key; what is killed loses those of its last second."""
+
+    def __init__(
+        self, folder: Path | None = None, problem: Mapping[str, Any] | None = None, resume: bool = False
+    ) -> None:
+        """Open the state file of a folder.
+
+        Args:
+            folder: Folder of the results; None keeps everything in memory.
+            problem: Description of the fit, JSON-serialisable.
+            resume: Go on with what is there, which must be of the same problem.
+
+        Raises:
+            FileAccessError: There is nothing to resume, there is a fit that is not to be resumed, or the
+                file cannot be used.
+            InvalidValueError: The state file is of another problem.
+        """
+        self._path = None if folder is None else folder / FILE
+        if self._path is not None:
+            there = self._path.is_file()
+            if resume and not there:
+                raise FileAccessError("resume from", self._path, "no such file")
+            if there and not resume:
+                reason = f"there is one already, in {FILE}; go on with it by --resume, or give another --out"
+                raise FileAccessError("begin a fit in", self._path.parent, reason)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._open(problem or {}, resume)
+        except sqlite3.Error as error:
+            raise FileAccessError("use", self._path, str(error)) from None
+
+    def _open(self, problem: Mapping[str, Any], resume: bool) -> None:
+        self._base = sqlite3.connect(":memory:" if self._path is None else self._path)
+        self._written = time.monotonic()
+        with self._base:
+            self._base.execute("create table if not exists problem (part text primary key, value text)")
+            self._base.execute("create table if not exists costs (key blob primary key, cost real)")
+            self._base.execute("create table if not exists residuals (key blob primary key, data blob)")
+        parts = {part: json.dumps(value, sort_keys=True) for part, value in problem.items()}
+        if resume:
+            kept = dict(self._base.execute("select part, value from problem").fetchall())
+            for part in dict.fromkeys([*parts, *sorted(kept)]):
+                if kept.get(part) != parts.get(part):
+                    before, now = _describe(kept.get(part)), _describe(parts.get(part))
+                    untold = before is None or now is None
+                    when = f"when the fit of {self._path} began"
+                    expected = f"what it was {when}" if untold else f"{before} as {when}"
+                    raise InvalidValueError(part, expected, Phrase("something else" if untold else str(now)))
+        else:
+            with self._base:
+                self._base.executemany("insert into problem values (?, ?)", parts.items())
+
+    def cost(self, key: bytes) -> float | None:
+        """Sum of losses; None if it is not known."""
+        found = self._base.execute("select cost from costs where key = ?", (key,)).fetchone()
+        return None if found is None else float(found[0])
+
+    def residuals(self, key: bytes, shape: tuple[int, ...]) -> Array | None:
+        """Residuals of a shape; None if they are not known."""
+        found = self._base.execute("select data from residuals where key = ?", (key,)).fetchone()
+        return None if found is None else np.frombuffer(found[0]).reshape(shape)
+
+    def put_cost(self, key: bytes, cost: float) -> None:
+        """Keep the cost of a simulation."""
+        self._put("costs", key, cost)
+
+    def put_residuals(self, key: bytes, residuals: Array) -> None:
+        """Keep the residuals of a simulation."""
+        self._put("residuals", key, np.ascontiguousarray(residuals).tobytes())
+
+    def _put(self, table: str, key: bytes, value: float | bytes) -> None:
+        self._base.execute(f"insert or replace into {table} values (?, ?)", (key, value))
+        if time.monotonic() > self._written + _PATIENCE:
+            self._base.commit()
+            self._written = time.monotonic()
+
+    def close(self) -> None:
+        """Write what is left, and close the file."""
+        self._base.commit()
+        self._base.close()
+
+
+def _describe(text: str | None) -> str | None:
+    """A part of a problem in words; None for what is not there, or is too long to be told."""
+    match None if text is None else json.loads(text):
+        case list(values) if values and not any(isinstance(value, dict | list) for value in values):
+            return ", ".join(map(str, values))
+        case bool() | int() | float() as value:
+            return str(value)
+        case str(value) if value and not value.startswith(HASH):
+            return value
+        case _:
+            return None
 
 
 def _simulate(job: tuple[Case, VehicleDescription, float]) -> Array:
@@ -35,7 +200,7 @@ class Evaluator:
         seen: Points that were asked for so far, with their costs.
         best: Point with the least cost so far (p,).
         best_cost: Its cost [-].
-        corners: Corner of the loss of each signal (k,), by the case's name [-]; see `loss`.
+        corners: Corner of the loss of each signal (k,), by the case's name [-]; see the top of the file.
     """
 
     def __init__(

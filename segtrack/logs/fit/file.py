@@ -27,7 +27,7 @@ from segtrack.description import (
 )
 from segtrack.engine import EngineName
 from segtrack.errors import FitFileError, Problem
-from segtrack.logs.fit.loss import Loss
+from segtrack.logs.fit.evaluate import Loss
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET, PARAMETERS, Choice, Prior
 from segtrack.robot import QUANTITIES
 

@@ -18,7 +18,7 @@ Three more things widen what is stated, none of which a single residual shows:
 - Residuals that are alike are few, and so are logs: Student's distribution for their effective number, or
   for that of the scores where these widen the interval, stands for the normal one.
 
-With a loss other than squares (see `loss`) r stands for its influence psi(r), half of its derivative, and
+With a loss other than squares (see `evaluate`) r stands for its influence psi(r), half of its derivative, and
 H for J^T psi'(r) J: the covariance of an estimate by Huber (1967).
 
 An error of the model that does to the residuals what a parameter does is in none of this: no log shows it.

@@ -1,5 +1,3 @@
-from .belt_speed import BELT_TRAVEL as BELT_TRAVEL
-from .belt_speed import BeltSpeed as BeltSpeed
 from .channels import find_column as find_column
 from .log_mapping import map_file as map_file
 from .log_mapping import map_log as map_log
@@ -13,6 +11,8 @@ from .mapping_file import Sensor as Sensor
 from .mapping_file import load_mapping as load_mapping
 from .mapping_file import parse_mapping as parse_mapping
 from .proposals import propose as propose
+from .quantities import BELT_TRAVEL as BELT_TRAVEL
+from .quantities import BeltSpeed as BeltSpeed
 from .quantities import Orientation as Orientation
 from .quantities import Position as Position
 from .quantities import Quantities as Quantities

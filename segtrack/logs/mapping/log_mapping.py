@@ -12,21 +12,22 @@ from segtrack.description import UnknownPartError, VehicleDescription, known, lo
 from segtrack.errors import Problem, SegtrackError
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.channels import MappedQuantity, add_files, find_all, has_sides
-from segtrack.logs.mapping.constants import (
+from segtrack.logs.mapping.convert import (
     constant_notes,
     constant_signals,
+    convert_signals,
+    convert_steady_rows,
     unlogged_notes,
     with_constants,
 )
-from segtrack.logs.mapping.convert import convert_signals, convert_steady_rows
 from segtrack.logs.mapping.mapped_log import MappedLog, Origin, cut_piece, move_to_origin, turn_to_body
 from segtrack.logs.mapping.mapping_file import LogMapping, MappingFile, load_mapping
 from segtrack.logs.mapping.quantities import Quantities
-from segtrack.logs.mapping.row_order import sort_rows
 from segtrack.logs.mapping.source_clocks import (
     SourceTimes,
     find_source_times,
     put_on_one_clock,
+    sort_rows,
     unknown_source_problems,
 )
 from segtrack.logs.mapping.trials import LogTrial, choose_trial, cut_rows, find_trials

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from segtrack.geometry import GRAVITY
-from segtrack.logs.noise import noise_of
 from segtrack.logs.plausibility.evidence import FEWEST, Array, LogEvidence, Windows, folded
 from segtrack.logs.plausibility.finding import Observation
+from segtrack.logs.statistics import noise_of
 from segtrack.robot import Signal
 
 TILTED = math.radians(60.0)

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from segtrack.errors import SegtrackError
-from segtrack.logs.noise import noise_of
 from segtrack.logs.plausibility.evidence import FEWEST, Array, LogEvidence, moving
 from segtrack.logs.plausibility.finding import Observation
 from segtrack.logs.replay import SIDES
+from segtrack.logs.statistics import noise_of
 from segtrack.logs.steady import SteadyTable
 
 BEYOND_BELTS, FAR_BEYOND_BELTS = 1.25, 1.5

@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.description import DriveSpec, VehicleDescription, vehicle_length
 from segtrack.logs.mapping import MappedLog, find_attitude
-from segtrack.logs.noise import noise_of
 from segtrack.logs.replay import SIDES, LoadedTerrain
+from segtrack.logs.statistics import noise_of
 from segtrack.robot import Motion, Signal
 
 Array = NDArray[np.float64]

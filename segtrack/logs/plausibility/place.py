@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from segtrack.logs.noise import noise_of
 from segtrack.logs.plausibility.evidence import FEWEST, LogEvidence, Windows, folded, moving
 from segtrack.logs.plausibility.finding import Observation
+from segtrack.logs.statistics import noise_of
 
 _BEYOND_STOPS = 0.15
 """Angle by which a flipper may be beyond its stops [rad]."""

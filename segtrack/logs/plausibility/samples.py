@@ -10,9 +10,9 @@ from scipy.integrate import trapezoid
 from scipy.ndimage import median_filter
 
 from segtrack.logs.mapping import BELT_TRAVEL, BeltSpeed, Despike, find_column
-from segtrack.logs.noise import noise_of
 from segtrack.logs.plausibility.evidence import Array, LogEvidence
 from segtrack.logs.plausibility.finding import Observation
+from segtrack.logs.statistics import noise_of
 from segtrack.robot import Signal, same_signs
 
 _SPIKES = {

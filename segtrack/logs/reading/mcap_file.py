@@ -13,7 +13,7 @@ import zlib
 
 from segtrack.logs.log import BAG_MAGIC
 from segtrack.logs.reading.bag_content import BagFileContent, Message, RecordReader, unpack
-from segtrack.logs.reading.message_types import Connection, normal_name
+from segtrack.logs.reading.message_layout import Connection, normal_name
 
 _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _STATISTICS, _DATA_END = 2, 3, 4, 5, 6, 11, 15
 _SHORTEST = dict(enumerate((8, 20, 14, 16, 22, 40, 6, 64, 32, 48, 46, 8, 20, 17, 4), start=1))

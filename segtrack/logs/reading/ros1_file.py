@@ -14,7 +14,7 @@ from operator import itemgetter
 
 from segtrack.logs.log import BAG_MAGIC
 from segtrack.logs.reading.bag_content import BagFileContent, Message, RecordReader, unpack
-from segtrack.logs.reading.message_types import Connection, normal_name
+from segtrack.logs.reading.message_layout import Connection, normal_name
 
 _MESSAGE, _CHUNK, _CHUNK_INFO, _CONNECTION = 2, 5, 6, 7
 _LENGTH = struct.Struct("<I")

@@ -139,7 +139,7 @@ class MotionRecorder:
         """Begin with no samples; drives have done no work yet."""
         self._robot, self._recorder, self._energy = robot, SignalRecorder(name, SOURCE), robot.energy
         tracks = list(robot.tracks.values())
-        self._sides = {side: _tracks_of(side, tracks) for side in SIDES}
+        self._names, self._sides = list(robot.tracks), {side: _tracks_of(side, tracks) for side in SIDES}
         parts = {side: {"center": 0.5, side: 1.0} for side in SIDES}
         self._shares = {side: {t.name: part.get(t.side, 0.0) for t in tracks} for side, part in parts.items()}
 
@@ -157,19 +157,21 @@ class MotionRecorder:
             "velocity": velocity.tolist(),
             "angular_velocity": (body.rotation.T @ body.angular_velocity).tolist(),
         }
-        belts = self._robot.read_tracks()
+        actuators = self._robot.read_actuators()
+        speeds = dict(zip(self._names, actuators.belt_speeds.tolist(), strict=True))
+        forces = dict(zip(self._names, actuators.belt_forces.tolist(), strict=True))
         for side, own in self._sides.items():
-            speed = sum(belts[track.name].speed for track in own) / len(own)
+            speed = sum(speeds[track.name] for track in own) / len(own)
             ground = sum(track.ground_speed for track in own) / len(own)
             values[f"belt_speed_command.{side}"] = sum(track.command for track in own) / len(own)
             values[f"belt_speed.{side}"] = speed
             shares = self._shares[side].items()
-            values[f"belt_force.{side}"] = sum(share * belts[name].force for name, share in shares)
+            values[f"belt_force.{side}"] = sum(share * forces[name] for name, share in shares)
             values[f"slip_velocity.{side}"] = speed - ground
-        for name, flipper in self._robot.flippers.items():
+        for name, angle in zip(self._robot.flippers, actuators.flipper_angles.tolist(), strict=True):
             values[f"flipper_angle_command.{name}"] = flippers[name]
-            values[f"flipper_angle.{name}"] = flipper.angle
-        values["energy"] = sum(belt.energy for belt in belts.values()) - self._energy
+            values[f"flipper_angle.{name}"] = angle
+        values["energy"] = sum(actuators.belt_energies.tolist()) - self._energy
         self._recorder.add(time, values)
 
     def motion(self) -> Motion:
@@ -241,8 +243,9 @@ def simulate(
                 told = {name: float(values[k]) for name, values in plan.flippers.items()}
                 robot.set_belt_speed(left, right)
                 if imposed:
-                    for name, flipper in robot.flippers.items():
-                        flipper.set_speed((told[name] - flipper.angle) / ((last - first) * step))
+                    now = robot.read_actuators().flipper_angles.tolist()
+                    for (name, flipper), angle in zip(robot.flippers.items(), now, strict=True):
+                        flipper.set_speed((told[name] - angle) / ((last - first) * step))
                 else:
                     robot.set_flippers(**told)
                 if first % every == 0:

@@ -1,4 +1,4 @@
-"""Content of a log, and of a log that is mapped to quantities, as tables and figures."""
+"""Content of a log and of a mapped one, with its trials and findings, as tables and figures."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rich.table import Table
 from segtrack.logs import Channel, Log, Motion, Signal, quantity_of
 from segtrack.logs.clocks import ClockFit, Estimate
 from segtrack.logs.mapping import MappedLog
+from segtrack.logs.plausibility import Finding, Plausibility
 from segtrack.logs.reading import ClockView, Inspection, SourceView, delays, gaps_of
 from segtrack.report.logs.time_axis import MAX_VALUE, line_through, mark_restarts, name_restarts, time_axis
 from segtrack.report.side_view import SEGMENT_COLOURS, colour_of, new_figure
@@ -291,3 +292,49 @@ def _lines(motion: Motion, key: str) -> Iterator[tuple[str, Signal]]:
     for column, axis in zip(columns, "xyz" if len(columns) == 3 else [""], strict=True):
         parts = which, axis, "command" if name.endswith("_command") else ""
         yield " ".join(filter(None, parts)), Signal(signal.times, column)
+
+
+def split_table(trials: Sequence[MappedLog]) -> Table:
+    """Number, origin, begin on the log's clock, span, values and remarks of each trial of one log."""
+    first = trials[0]
+    title = f"{escape(first.log.path.name)}, split by {escape(first.mapping.name)}"
+    table = Table("trial", "of", "begins [s]", "lasts [s]", "values", "notes", title=title)
+    for mapped in trials:
+        assert mapped.trial is not None
+        logged = [mapped.motion.signals[key].times for key, o in mapped.origins.items() if o.value is None]
+        begin, end = min(times[0] for times in logged), max(times[-1] for times in logged)
+        table.add_row(
+            str(mapped.trial.number),
+            escape(mapped.trial.label),
+            f"{mapped.begin + begin:.10g}",
+            f"{end - begin:.4g}",
+            str(max(map(len, logged))),
+            "\n".join(map(escape, mapped.notes)),
+        )
+    return table
+
+
+def findings_tables(found: Plausibility) -> list[Table]:
+    """Return a table of what contradicts something, if anything does, and one of what was compared."""
+    tables = []
+    if found.notes:
+        table = Table("finding", "what contradicts what", title=f"{escape(found.log)}: to look at")
+        for finding in found.findings:
+            table.add_row(escape(f"{finding.name}\n{weight_of(finding)}"), escape(str(finding)))
+        for name in found.stale:
+            table.add_row(escape(name), "accepted by the mapping, and not found")
+        tables.append(table)
+    consistent = [seen for seen in found.observations if not seen.contradiction]
+    if consistent:
+        table = Table("compared", "seen", title=f"{escape(found.log)}: contradicts nothing")
+        for seen in consistent:
+            table.add_row(escape(seen.name), escape(seen.state))
+        tables.append(table)
+    return tables
+
+
+def weight_of(finding: Finding) -> str:
+    """Say how much a finding weighs, in words."""
+    if finding.reason is not None:
+        return "accepted"
+    return "beyond doubt" if finding.seen.certain else "doubtful"

@@ -14,11 +14,9 @@ from segtrack.html import inline_svg, render_page, script_hash
 from segtrack.logs.compare import COVERAGE, ErrorRow, Run
 from segtrack.report.logs.compare import mark_error, shown_unit
 from segtrack.report.logs.content import LEVELS, SOURCE, ReportContent
-from segtrack.report.logs.panels import BAND_STDS, RUN_COLOURS, Panel, panels_of, residuals_of
-from segtrack.report.logs.path_view import PathView, draw_path, path_view
-from segtrack.report.logs.series_figure import draw_panels
-from segtrack.report.logs.side_views import draw_side_views
+from segtrack.report.logs.panels import BAND_STDS, RUN_COLOURS, Panel, draw_panels, panels_of, residuals_of
 from segtrack.report.logs.traces import plot_style, script, thinned_note, traces_json
+from segtrack.report.logs.views import PathView, draw_path, draw_side_views, path_view
 from segtrack.report.side_view import new_figure
 
 

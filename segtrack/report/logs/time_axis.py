@@ -1,4 +1,4 @@
-"""Times and lines of a log's picture: the parts of a clock that restarts stand one behind the other."""
+"""Time axis of a log's picture: parts of a restarting clock in a row, long series by their extremes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,27 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from segtrack.logs.reading import GAP, Restart, gaps_of, restarts_of
-from segtrack.report.logs.extremes import extreme_rows
+
+
+def extreme_rows(values: NDArray[np.float64], bins: int) -> NDArray[np.intp]:
+    """Rows of a series that show its extremes.
+
+    Args:
+        values: Finite values (n,).
+        bins: Number of bins, each of equally many rows; the rows that are left over are all kept.
+
+    Returns:
+        Ascending rows: two of each bin; all of them where that would be no fewer than half.
+    """
+    rows = np.arange(len(values))
+    if len(values) <= 4 * bins:
+        return rows
+    size = len(values) // bins
+    table = values[: size * bins].reshape(bins, size)
+    first = np.arange(bins) * size
+    both = np.sort(np.stack([first + table.argmin(axis=1), first + table.argmax(axis=1)]), axis=0)
+    return np.concatenate([both.T.ravel(), rows[size * bins :]])
+
 
 Array = NDArray[np.float64]
 MAX_VALUE = 1e150

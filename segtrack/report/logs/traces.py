@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from segtrack.logs import Signal
 from segtrack.logs.compare import Phase
-from segtrack.report.logs.extremes import extreme_rows
 from segtrack.report.logs.panels import (
     BAND_STDS,
     LINE_STYLES,
@@ -22,7 +21,8 @@ from segtrack.report.logs.panels import (
     Panel,
     label_of,
 )
-from segtrack.report.logs.path_view import PathView
+from segtrack.report.logs.time_axis import extreme_rows
+from segtrack.report.logs.views import PathView
 
 _BINS = 5_000
 MOST_SAMPLES = 4 * _BINS
