@@ -321,13 +321,13 @@ def finite_vector(what: str, values: Sequence[float], length: int, unit: str = "
         raise InvalidValueError(what, expected, values) from None
 
 
-def finite(what: str, value: float) -> float:
+def finite(what: str, value: float, *, least: float = -math.inf) -> float:
     """The value as a float.
 
     Raises:
-        InvalidValueError: It is not a finite number.
+        InvalidValueError: It is not a finite number, or smaller than the least.
     """
-    if isinstance(value, float) and math.isfinite(value):
+    if isinstance(value, float) and math.isfinite(value) and value >= least:
         return float(value)  # Nearly always, and ten times as fast as asking a protocol.
     number = math.nan
     # Beside numbers, NumPy's scalars and arrays without a dimension.
@@ -336,6 +336,8 @@ def finite(what: str, value: float) -> float:
             number = float(value)
     if not math.isfinite(number):
         raise InvalidValueError(what, "a finite number", value)
+    if number < least:
+        raise InvalidValueError(what, f"at least {least:g}", value)
     return number
 
 

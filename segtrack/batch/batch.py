@@ -468,7 +468,7 @@ class Batch:
             UnknownNameError: There is no such flipper.
             InvalidValueError: Another shape, or an angle that is not finite.
         """
-        self._move(False, self._commands.flippers(False, angles))
+        self._move(False, self._commands.named("flipper", False, angles))
 
     def set_flipper_speeds(self, **speeds: ArrayLike) -> None:
         """Turn flippers at speeds () or (N,) [rad/s], by name; see `Robot.set_flipper_speeds`.
@@ -477,7 +477,7 @@ class Batch:
             UnknownNameError: There is no such flipper.
             InvalidValueError: Another shape, or a speed that is not finite.
         """
-        self._move(True, self._commands.flippers(True, speeds))
+        self._move(True, self._commands.named("flipper", True, speeds))
 
     def set_joints(self, **positions: ArrayLike) -> None:
         """Let servos move joints to positions () or (N,) [rad or m], by name; see `Robot.set_joints`.
@@ -487,7 +487,7 @@ class Batch:
             NotReadyError: It has no servo, or follows another joint.
             InvalidValueError: Another shape, or a position that is not finite.
         """
-        self._move(False, self._commands.joints(False, positions))
+        self._move(False, self._commands.named("moving joint", False, positions))
 
     def set_joint_speeds(self, **speeds: ArrayLike) -> None:
         """Let servos move joints at speeds () or (N,) [rad/s or m/s], by name; see `Robot.set_joint_speeds`.
@@ -497,7 +497,7 @@ class Batch:
             NotReadyError: It has no servo, or follows another joint.
             InvalidValueError: Another shape, or a speed that is not finite.
         """
-        self._move(True, self._commands.joints(True, speeds))
+        self._move(True, self._commands.named("moving joint", True, speeds))
 
     def _move(self, as_speed: bool, commands: Sequence[tuple[int, NDArray[np.float64]]]) -> None:
         self._lifetime.require_open("command the batch")

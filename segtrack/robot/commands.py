@@ -5,14 +5,17 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.description.joints import JointDesign
-from segtrack.errors import InvalidValueError, NotReadyError, finite, known_name, not_negative
+from segtrack.errors import InvalidValueError, NotReadyError, finite, known_name
+
+JointKind = Literal["flipper", "moving joint"]
+"""Joints that are commanded by name: flippers, and those of the body's URDF that move."""
 
 
 class CommandLimits(NamedTuple):
@@ -58,11 +61,6 @@ class CommandReader(Protocol):
         """
 
 
-def read_number(what: str, given: Any, *, least: float = -np.inf) -> float:
-    """Read a finite number of one vehicle, see `CommandReader`."""
-    return finite(what, given) if least < 0 else not_negative(what, given)
-
-
 class Commands:
     """Users' commands to one vehicle, whose numbers are (), or to N vehicles of a kind, whose are () or (N,).
 
@@ -79,7 +77,7 @@ class Commands:
         vehicle: VehicleDescription,
         joints: Sequence[JointDesign],
         limits: CommandLimits,
-        read: CommandReader = read_number,
+        read: CommandReader = finite,
     ) -> None:
         """Begin with nothing told.
 
@@ -95,7 +93,8 @@ class Commands:
         self._side_of = np.array([("left", "center", "right").index(track.side) for track in tracks])
         self._side_words = [f"{track.side} belt speed [m/s]" for track in tracks]
         self._flippers = {name: index for index, name in enumerate(vehicle.flippers)}
-        self._joints = {joint.name: index for index, joint in enumerate(joints, start=len(self._flippers))}
+        moving = {joint.name: index for index, joint in enumerate(joints, start=len(self._flippers))}
+        self._indices: dict[JointKind, dict[str, int]] = {"flipper": self._flippers, "moving joint": moving}
         self._position_words = [f"angle of flipper {name} [rad]" for name in self._flippers]
         self._speed_words = [f"speed of flipper {name} [rad/s]" for name in self._flippers]
         for joint in joints:
@@ -112,9 +111,9 @@ class Commands:
 
     def belt_speeds(self, left: Any, right: Any) -> NDArray[np.float64]:
         """Speeds of the belts from those of the sides; a belt in the middle gets the mean [m/s]."""
-        sides = self.read("left belt speed [m/s]", left), self.read("right belt speed [m/s]", right)
-        top = self._limits.belt_speeds
-        return self.clip(self._side_words, self._by_side(*sides), -top, top)
+        left, right = self.read("left belt speed [m/s]", left), self.read("right belt speed [m/s]", right)
+        top, speeds = self._limits.belt_speeds, np.array([left, (left + right) / 2, right])
+        return self.clip(self._side_words, speeds.T[..., self._side_of], -top, top)
 
     def belt_speed(self, track: int, given: Any) -> NDArray[np.float64]:
         """Speed of one belt [m/s]."""
@@ -125,7 +124,8 @@ class Commands:
         """Throttles and brakes of the tracks (..., T, 2) from those of the sides; in the middle the means."""
         left = self.pedals_of("the left side", left, left_brake)
         right = self.pedals_of("the right side", right, right_brake)
-        return np.stack([self._by_side(a, b) for a, b in zip(left, right, strict=True)], axis=-1)
+        both = [np.array([a, (a + b) / 2, b]).T for a, b in zip(left, right, strict=True)]
+        return np.stack([values[..., self._side_of] for values in both], axis=-1)
 
     def pedals_of(self, whose: str, throttle: Any, brake: Any) -> tuple[NDArray[np.float64], ...]:
         """Throttle in [-1, 1] and brake in [0, 1] of what they drive, a track or the words for a side."""
@@ -137,30 +137,20 @@ class Commands:
         """Forward speed [m/s] and yaw rate [rad/s]."""
         return self.read("linear speed [m/s]", linear), self.read("angular speed [rad/s]", angular)
 
-    def flippers(self, as_speed: bool, given: Mapping[str, Any]) -> list[tuple[int, NDArray[np.float64]]]:
-        """Index among the joints, and speed [rad/s] or angle [rad], of each flipper that is named.
+    def named(
+        self, kind: JointKind, as_speed: bool, given: Mapping[str, Any]
+    ) -> list[tuple[int, NDArray[np.float64]]]:
+        """Index among the joints, and speed [rad/s or m/s] or position [rad or m], of each that is named.
 
         Raises:
-            UnknownNameError: There is no such flipper.
-        """
-        return self._named("flipper", self._flippers, as_speed, given)
-
-    def joints(self, as_speed: bool, given: Mapping[str, Any]) -> list[tuple[int, NDArray[np.float64]]]:
-        """Index, and speed [rad/s or m/s] or position [rad or m], of each joint of the URDF that is named.
-
-        Raises:
-            UnknownNameError: There is no such joint.
+            UnknownNameError: There is no such flipper, or moving joint of the body's URDF.
             NotReadyError: It has no servo, or follows another joint.
         """
-        return self._named("moving joint", self._joints, as_speed, given)
-
-    def _named(
-        self, kind: str, indices: Mapping[str, int], as_speed: bool, given: Mapping[str, Any]
-    ) -> list[tuple[int, NDArray[np.float64]]]:
-        chosen = [
-            (indices[known_name(f"{kind} of {self._whose}", name, indices)], v) for name, v in given.items()
-        ]
-        return [(joint, self.joint(joint, as_speed, value)) for joint, value in chosen]
+        indices, commands = self._indices[kind], []
+        for name, value in given.items():
+            joint = indices[known_name(f"{kind} of {self._whose}", name, indices)]
+            commands.append((joint, self.joint(joint, as_speed, value)))
+        return commands
 
     def start_angles(self, given: Mapping[str, Any] | None) -> list[NDArray[np.float64]]:
         """Angle of each flipper at the start [rad]; 0 where none is given.
@@ -172,7 +162,7 @@ class Commands:
         if given is not None and not isinstance(given, Mapping):
             raise InvalidValueError("flippers", "angles by name", given)
         angles = dict.fromkeys(self._flippers, 0.0) | dict(given or {})
-        return [angle for _, angle in self.flippers(False, angles)]
+        return [angle for _, angle in self.named("flipper", False, angles)]
 
     def joint(self, joint: int, as_speed: bool, given: Any) -> NDArray[np.float64]:
         """Speed [rad/s or m/s] at which a flipper or joint is to move, or position [rad or m] to go to.
@@ -211,11 +201,6 @@ class Commands:
     def _position(self, joint: int, given: Any) -> NDArray[np.float64]:
         what, (low, high) = self._position_words[joint], self._limits.positions.T[:, joint]
         return self.clip(what, self.read(what, given), low, high)
-
-    def _by_side(self, left: ArrayLike, right: ArrayLike) -> NDArray[np.float64]:
-        """Values of the tracks (..., T) from those of the sides (...)."""
-        left, right = np.asarray(left), np.asarray(right)
-        return np.array([left, (left + right) / 2, right]).T[..., self._side_of]
 
     def clip(
         self, what: str | Sequence[str], values: ArrayLike, low: ArrayLike, high: ArrayLike

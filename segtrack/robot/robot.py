@@ -151,7 +151,8 @@ class Robot(Generic[Model]):
             UnknownNameError: There is no such flipper.
             InvalidValueError: An angle is not a finite number.
         """
-        self._move(False, self._commands.flippers(False, angles))
+        for joint, value in self._commands.named("flipper", False, angles):
+            self.model.command_joint(joint, False, float(value))
 
     def set_flipper_speeds(self, **speeds: float) -> None:
         """Turn flippers at speeds [rad/s], by name; raising positive, clipped to their fastest.
@@ -160,7 +161,8 @@ class Robot(Generic[Model]):
             UnknownNameError: There is no such flipper.
             InvalidValueError: A speed is not a finite number.
         """
-        self._move(True, self._commands.flippers(True, speeds))
+        for joint, value in self._commands.named("flipper", True, speeds):
+            self.model.command_joint(joint, True, float(value))
 
     def set_joints(self, **positions: float) -> None:
         """Let servos move joints of the body's URDF to positions [rad] or [m], by name.
@@ -172,7 +174,8 @@ class Robot(Generic[Model]):
             NotReadyError: It has no servo, or follows another joint.
             InvalidValueError: A position is not a finite number.
         """
-        self._move(False, self._commands.joints(False, positions))
+        for joint, value in self._commands.named("moving joint", False, positions):
+            self.model.command_joint(joint, False, float(value))
 
     def set_joint_speeds(self, **speeds: float) -> None:
         """Let servos move joints of the body's URDF at speeds [rad/s] or [m/s], by name.
@@ -182,11 +185,8 @@ class Robot(Generic[Model]):
             NotReadyError: It has no servo, or follows another joint.
             InvalidValueError: A speed is not a finite number.
         """
-        self._move(True, self._commands.joints(True, speeds))
-
-    def _move(self, as_speed: bool, commands: Sequence[tuple[int, NDArray[np.float64]]]) -> None:
-        for joint, value in commands:
-            self.model.command_joint(joint, as_speed, float(value))
+        for joint, value in self._commands.named("moving joint", True, speeds):
+            self.model.command_joint(joint, True, float(value))
 
     def apply_force(self, force: Sequence[float], point: Sequence[float] | None = None) -> None:
         """Apply a force to the body in each step from now on, until it is set again.

@@ -59,7 +59,8 @@ def robot_of(vehicle: VehicleDescription) -> tuple[Robot, list[float]]:
         def set_belt_speed(self, left: float, right: float) -> None:
             speeds[:] = [left, right]
 
-    model = SimpleNamespace(description=vehicle, tracks=[], flippers=[], joints=[])
+    at_rest = SimpleNamespace(position=0.0)
+    model = SimpleNamespace(description=vehicle, joint_designs=[], joint_state=lambda _: at_rest)
     return Commanded(model, "compliant"), speeds
 
 
