@@ -48,7 +48,7 @@ class CommandLimits(NamedTuple):
 class CommandReader(Protocol):
     """Reads what a user gives for a quantity."""
 
-    def __call__(self, what: str, given: Any, *, least: float = -np.inf) -> Any:
+    def __call__(self, what: str, given: Any, /, *, least: float = -np.inf) -> Any:
         """Return a finite number, or (N,) numbers.
 
         Args:

@@ -59,8 +59,7 @@ def robot_of(vehicle: VehicleDescription) -> tuple[Robot, list[float]]:
         def set_belt_speed(self, left: float, right: float) -> None:
             speeds[:] = [left, right]
 
-    at_rest = SimpleNamespace(position=0.0)
-    model = SimpleNamespace(description=vehicle, joint_designs=[], joint_state=lambda _: at_rest)
+    model = SimpleNamespace(description=vehicle, joint_designs=[], joint_state=lambda _: (0.0, 0.0, 0.0))
     return Commanded(model, "compliant"), speeds
 
 
