@@ -341,18 +341,6 @@ def finite(what: str, value: float, *, least: float = -math.inf) -> float:
     return number
 
 
-def not_negative(what: str, value: float, expected: str = "at least 0") -> float:
-    """The value as a float, finite and at least 0.
-
-    Raises:
-        InvalidValueError: It is not.
-    """
-    number = finite(what, value)
-    if number < 0:
-        raise InvalidValueError(what, expected, value)
-    return number
-
-
 def truth(what: str, given: Any) -> bool:
     """A truth value of Python or NumPy, as no text, number or list is meant for one.
 
@@ -383,7 +371,7 @@ def whole_steps(seconds: float, time_step: float) -> int:
         InvalidValueError: The duration is negative or not finite, or so short that it is not a step: a loop
             of such durations would never advance.
     """
-    count = round(not_negative("seconds", seconds) / time_step)
+    count = round(finite("seconds", seconds, least=0.0) / time_step)
     if count == 0 and seconds > 0:
         raise InvalidValueError(
             "seconds", f"0, or more than half of the time step of {time_step:g} s", seconds
@@ -397,7 +385,10 @@ def downwards(gravity: float) -> float:
     Raises:
         InvalidValueError: It is negative or not finite.
     """
-    return not_negative("gravity [m/s^2]", gravity, "at least 0, as it is counted downwards")
+    downwards = finite("gravity [m/s^2]", gravity)
+    if downwards < 0:
+        raise InvalidValueError("gravity [m/s^2]", "at least 0, as it is counted downwards", gravity)
+    return downwards
 
 
 def _is_truth(value: object) -> bool:

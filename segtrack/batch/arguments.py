@@ -16,21 +16,26 @@ POSITIVE = float(np.nextafter(0.0, 1.0))
 
 
 def broadcast_numbers(
-    what: str, given: ArrayLike, count: int, shape: tuple[int, ...] = (), *, least: float = -np.inf
+    what: str,
+    given: ArrayLike,
+    vehicles: NDArray[np.intp],
+    shape: tuple[int, ...] = (),
+    *,
+    least: float = -np.inf,
 ) -> NDArray[np.float64]:
-    """Finite numbers for each of a number of vehicles (count, *shape), from ones for all or for each.
+    """Broadcast finite numbers, given once for all vehicles or for each, to all of them (n, *shape).
 
     Args:
         what: Quantity, with its unit, for the message.
-        given: Numbers (*shape) or (count, *shape).
-        count: Number of vehicles.
+        given: Numbers (*shape) or (n, *shape).
+        vehicles: Indices of the vehicles in the batch (n,), by which messages name them.
         shape: Shape for one vehicle.
         least: Smallest number that is taken: 0, or `POSITIVE`, if any.
 
     Raises:
         InvalidValueError: Another shape, or a number that is not finite or too small.
     """
-    array = array_of_numbers(given)
+    array, count = array_of_numbers(given), len(vehicles)
     if array is None or array.shape not in (shape, (count, *shape)):
         expected = f"numbers of shape {shape or '()'}, or {(count, *shape)} for each vehicle"
         got = getattr(given, "shape", None)
@@ -42,22 +47,25 @@ def broadcast_numbers(
     ):
         if wrong.any():
             first, *place = (int(each[0]) for each in np.nonzero(wrong))
-            raise InvalidValueError(f"{what} of vehicle {first}", expected, float(values[(first, *place)]))
+            whose = f"{what} of vehicle {vehicles[first]}"
+            raise InvalidValueError(whose, expected, float(values[(first, *place)]))
     return values
 
 
-def broadcast_indices(what: str, given: ArrayLike, count: int, below: int) -> NDArray[np.intp]:
-    """Broadcast whole numbers in [0, below) to all vehicles (count,).
+def broadcast_indices(
+    what: str, given: ArrayLike, vehicles: NDArray[np.intp], below: int
+) -> NDArray[np.intp]:
+    """Broadcast whole numbers in [0, below) to vehicles (n,), which messages name by their indices (n,).
 
     Raises:
         InvalidValueError: Another shape, not whole numbers, or out of range.
     """
-    values = broadcast_numbers(what, given, count)
+    values = broadcast_numbers(what, given, vehicles)
     wrong = np.flatnonzero((values != np.floor(values)) | (values < 0) | (values >= below))
     if len(wrong):
         i = int(wrong[0])
         raise InvalidValueError(
-            f"{what} of vehicle {i}", f"a whole number from 0 to {below - 1}", float(values[i])
+            f"{what} of vehicle {vehicles[i]}", f"a whole number from 0 to {below - 1}", float(values[i])
         )
     return values.astype(np.intp)
 

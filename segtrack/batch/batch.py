@@ -146,7 +146,7 @@ class Batch:
         chosen = (
             np.zeros(size, np.intp)
             if variant is None
-            else broadcast_indices("variant", variant, size, len(kinds))
+            else broadcast_indices("variant", variant, np.arange(size), len(kinds))
         )
         self._threads = Threads(min(number_of_threads(threads), size) if device == "cpu" else 1)
         self._grounds, self._fleet = grounds, fleet(kinds, chosen, grounds.packed)
@@ -162,7 +162,7 @@ class Batch:
         self.vehicle: VehicleDescription = fleet.kinds[0].description
         joints = self.vehicle.joint_tree.joints
         self._commands = Commands(
-            self.vehicle, joints, fleet.limits, partial(broadcast_numbers, count=len(fleet))
+            self.vehicle, joints, fleet.limits, partial(broadcast_numbers, vehicles=np.arange(len(fleet)))
         )
         self.track_names = tuple(track.name for track in self.vehicle.mounted_tracks())
         self.flipper_names = tuple(self.vehicle.flippers)
@@ -318,16 +318,15 @@ class Batch:
         """
         self._lifetime.require_open("reset the batch")
         chosen, fleet = self._chosen(vehicles), self._fleet
-        count = len(chosen)
-        places = places_of(x, y, yaw, count)
+        places = places_of(x, y, yaw, chosen)
         grounds, kinds, before = fleet.terrain_of[chosen], fleet.kind_of[chosen], self._grounds.own(chosen)
         if terrain is not None and terrain_index is not None:
             raise InvalidValueError("terrain_index", "left out where terrain is given", terrain_index)
         if terrain_index is not None:
-            grounds = broadcast_indices("terrain_index", terrain_index, count, self._grounds.size)
+            grounds = broadcast_indices("terrain_index", terrain_index, chosen, self._grounds.size)
         if variant is not None:
-            kinds = broadcast_indices("variant", variant, count, len(fleet.kinds))
-        positions = start_positions(fleet.kinds, kinds, flippers or {}, self._commands)
+            kinds = broadcast_indices("variant", variant, chosen, len(fleet.kinds))
+        positions = start_positions(fleet.kinds, kinds, flippers or {}, self._commands, chosen)
         grounds = grounds if terrain is None else self._grounds.lay(chosen, terrain)
         heights = clearing_heights(self._outlines, self._grounds, kinds, grounds, places, positions)
         if not np.isfinite(heights).all():
@@ -426,7 +425,7 @@ class Batch:
         """
         self._lifetime.require_open("command the batch")
         what, top = "belt speeds [m/s]", self._fleet.limits.belt_speeds
-        given = broadcast_numbers(what, speeds, len(self), (len(self.track_names),))
+        given = broadcast_numbers(what, speeds, self._chosen(None), (len(self.track_names),))
         self._fleet.write(slice(None), commands=self._commands.clip(what, given, -top, top), pedals=0.0)
 
     def set_throttle(
@@ -518,8 +517,8 @@ class Batch:
         """
         self._lifetime.require_open("push the batch")
         pushed = (
-            broadcast_numbers("force [N]", force, len(self), (3,)),
-            broadcast_numbers("point [m]", point, len(self), (3,)),
+            broadcast_numbers("force [N]", force, self._chosen(None), (3,)),
+            broadcast_numbers("point [m]", point, self._chosen(None), (3,)),
         )
         self._fleet.write(slice(None), push=np.stack(pushed, axis=1))
 
@@ -578,12 +577,11 @@ class Batch:
         """
         self._lifetime.require_open("change the batch")
         chosen = self._chosen(vehicles)
-        count = len(chosen)
-        masses = None if mass is None else broadcast_numbers("mass [kg]", mass, count)
+        masses = None if mass is None else broadcast_numbers("mass [kg]", mass, chosen)
         centers = None
         if center_of_mass is not None:
-            centers = broadcast_numbers("center_of_mass [m]", center_of_mass, count, (3,))
-        tensors = None if inertia is None else broadcast_numbers("inertia [kg m^2]", inertia, count, (3, 3))
+            centers = broadcast_numbers("center_of_mass [m]", center_of_mass, chosen, (3,))
+        tensors = None if inertia is None else broadcast_numbers("inertia [kg m^2]", inertia, chosen, (3, 3))
         check_bodies(self._fleet, chosen, masses, tensors)
         weigh_bodies(self._fleet, chosen, masses, centers, tensors)
 
@@ -596,8 +594,8 @@ class Batch:
         """Check a factor of the chosen vehicles' tracks and broadcast it to (n, T)."""
         tracks = len(self.track_names)
         if dimensions(given) < 2:
-            return broadcast_numbers(what, given, len(chosen), least=lowest)[:, None].repeat(tracks, axis=1)
-        return broadcast_numbers(what, given, len(chosen), (tracks,), least=lowest)
+            return broadcast_numbers(what, given, chosen, least=lowest)[:, None].repeat(tracks, axis=1)
+        return broadcast_numbers(what, given, chosen, (tracks,), least=lowest)
 
     def height(self, x: ArrayLike, y: ArrayLike, vehicles: ArrayLike | None = None) -> NDArray[np.float64]:
         """Terrain heights of each vehicle at points of its own [m]; -inf where there is no ground.

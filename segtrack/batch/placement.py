@@ -53,14 +53,14 @@ class Outlines:
         return points[ConvexHull(points[:, :2]).vertices, :2], float(points[:, 2].min())
 
 
-def places_of(x: ArrayLike, y: ArrayLike, yaw: ArrayLike, count: int) -> NDArray[np.float64]:
-    """Return world x and y [m] and yaw [rad] of `count` vehicles (count, 3).
+def places_of(x: ArrayLike, y: ArrayLike, yaw: ArrayLike, vehicles: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return world x and y [m] and yaw [rad] of vehicles (n, 3), by their indices in the batch (n,).
 
     Raises:
         InvalidValueError: Another shape, or a number that is not finite.
     """
     named = ("x [m]", x), ("y [m]", y), ("yaw [rad]", yaw)
-    return np.stack([broadcast_numbers(*each, count) for each in named], 1)
+    return np.stack([broadcast_numbers(*each, vehicles) for each in named], 1)
 
 
 def clearing_heights(
@@ -109,7 +109,11 @@ def refuse_places(
 
 
 def start_positions(
-    kinds: Sequence[BeltKind], chosen: NDArray[np.intp], flippers: Mapping[str, ArrayLike], commands: Commands
+    kinds: Sequence[BeltKind],
+    chosen: NDArray[np.intp],
+    flippers: Mapping[str, ArrayLike],
+    commands: Commands,
+    vehicles: NDArray[np.intp],
 ) -> NDArray[np.float64]:
     """Joint positions at which vehicles start (n, J) [rad or m].
 
@@ -118,13 +122,14 @@ def start_positions(
         chosen: Index of each vehicle's kind (n,).
         flippers: Flipper angles by name () or (n,) [rad], clipped to their limits; 0 if not given.
         commands: Commands to the batch.
+        vehicles: Indices of the vehicles in the batch (n,).
 
     Raises:
         UnknownNameError: There is no such flipper.
         InvalidValueError: Not angles by name, another shape, or an angle that is not finite.
     """
     positions = np.stack([kind.initial_positions for kind in kinds])[chosen]
-    own = commands.of(limits_of(kinds).rows(chosen), partial(broadcast_numbers, count=len(chosen)))
+    own = commands.of(limits_of(kinds).rows(chosen), partial(broadcast_numbers, vehicles=vehicles))
     for flipper, angles in enumerate(own.start_angles(flippers)):
         positions[:, flipper] = angles
     return positions

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segtrack.description import MountedTrack, TrackSpec
 from segtrack.engine import BeltState, FrameMotion, Pedals, VehicleModel
-from segtrack.errors import InvalidValueError, finite, finite_vector, not_negative
+from segtrack.errors import InvalidValueError, finite, finite_vector
 from segtrack.geometry import rotation_of
 from segtrack.robot.commands import Commands
 
@@ -228,7 +228,7 @@ class Track:
         Raises:
             InvalidValueError: Negative or not finite.
         """
-        self._vehicle.set_friction(self._index, not_negative(f"friction of {self.name}", friction))
+        self._vehicle.set_friction(self._index, finite(f"friction of {self.name}", friction, least=0.0))
 
     def scale_drive(self, factor: float) -> None:
         """Make the drive `factor` times as strong as its description says.

@@ -703,3 +703,28 @@ def test_batches_that_cannot_be_are_refused(given, message):
 def test_variants_of_other_tracks_are_refused():
     with pytest.raises(InvalidValueError, match="with the flippers, joints and tracks of quince"):
         Batch([segtrack.load_vehicle("quince"), segtrack.load_vehicle("packbot")], variant=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda b, of: b.set_friction([0.5, -1.0], of), "friction of vehicle 3 must be at least 0, got -1.0"),
+        (
+            lambda b, of: b.scale_drives([1.0, 0.0], of),
+            "drive force factor of vehicle 3 must be greater than 0, got 0.0",
+        ),
+        (
+            lambda b, of: b.set_body(vehicles=of, mass=[5.0, np.nan]),
+            "mass [kg] of vehicle 3 must be finite, got nan",
+        ),
+        (lambda b, of: b.reset(of, x=[0.0, np.inf]), "x [m] of vehicle 3 must be finite, got inf"),
+        (
+            lambda b, of: b.reset(of, variant=[0, 1]),
+            "variant of vehicle 3 must be a whole number from 0 to 0, got 1.0",
+        ),
+    ],
+)
+def test_a_refusal_names_the_vehicle_by_its_index_in_the_batch(call, told):
+    with segtrack.Batch("packbot", 4) as batch, pytest.raises(InvalidValueError) as error:
+        call(batch, np.array([1, 3]))
+    assert str(error.value) == told
