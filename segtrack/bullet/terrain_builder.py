@@ -9,6 +9,7 @@ import numpy as np
 import pybullet
 from numpy.typing import NDArray
 from pybullet_utils.bullet_client import BulletClient
+from scipy.spatial.transform import Rotation
 
 from segtrack.bullet.frames import vector
 from segtrack.errors import FileAccessError
@@ -25,11 +26,8 @@ _Z_TO_Y = (-math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5))
 """Quarter turn about x: PyBullet's cylinders lie along z, ours along y."""
 
 
-_ENDLESS = 1e3
-"""Distance to the edges of a box that stands for level ground without an end [m].
-
-Bullet finds the contacts of cylinders with a larger box less exactly.
-"""
+_SHOWN = 1e3
+"""Distance from a half-space's point to the edges of the box that shows it [m]."""
 
 
 class _Shape(NamedTuple):
@@ -98,13 +96,17 @@ def _create_shape(client: BulletClient, solid: Solid) -> _Shape:
         case Box((x, y, z), center, quaternion):
             box = client.createCollisionShape(pybullet.GEOM_BOX, halfExtents=(x / 2, y / 2, z / 2))
             return _Shape(box, center, quaternion)
-        case HalfSpace(point, (0.0, 0.0, 1.0)):
-            half = (_ENDLESS, _ENDLESS, FLOOR_DEPTH / 2)
-            box = client.createCollisionShape(pybullet.GEOM_BOX, halfExtents=half)
-            return _Shape(box, (point[0], point[1], point[2] - FLOOR_DEPTH / 2))
         case HalfSpace(point, normal):
+            # A large box's normals would not do: Bullet's search for them fails on it, by up to 24 deg at 1 km.
             plane = client.createCollisionShape(pybullet.GEOM_PLANE, planeNormal=normal)
-            return _Shape(plane, point)
+            turn, _ = Rotation.align_vectors([normal], [(0.0, 0.0, 1.0)])
+            visual = client.createVisualShape(
+                pybullet.GEOM_BOX,
+                halfExtents=(_SHOWN, _SHOWN, FLOOR_DEPTH / 2),
+                visualFramePosition=turn.apply((0.0, 0.0, -FLOOR_DEPTH / 2)).tolist(),
+                visualFrameOrientation=turn.as_quat().tolist(),
+            )
+            return _Shape(plane, point, visual=visual)
         case Hull():
             points = solid.points
             middle = points.mean(axis=0)

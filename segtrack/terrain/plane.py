@@ -29,7 +29,7 @@ Bullet rounds a hull's corners to a ten-thousandth of its extent, so not as far 
 
 @dataclass(frozen=True, kw_only=True)
 class Plane(FlatGround):
-    """Endless flat ground at z = 0; in PyBullet a box that ends 1 km from the origin."""
+    """Flat ground at z = 0 without an end."""
 
     def solids(self) -> tuple[Solid, ...]:
         """Return the half-space below z = 0."""

@@ -32,6 +32,24 @@ def test_distance_driven_is_belt_travel_on_flat_ground(vehicle: str, time_step: 
         assert robot.tracks["left"].speed == pytest.approx(0.3, rel=0.005)
 
 
+@pytest.mark.parametrize("preset", some_of(["exact", "fast", "coarse"], "fast"))
+def test_grousers_that_turn_find_the_grounds_normal(preset: str) -> None:
+    """Bullet's search for the normals of a box of 1 km, in place of a plane, is off by up to 24 deg."""
+    with segtrack.World(preset) as world:
+        world.add_terrain(terrain.Plane())
+        robot = world.add_vehicle("packbot", yaw=math.pi / 2)
+        robot.set_belt_speed(0.3, 0.1)
+        upwards: list[float] = []
+        world.run(
+            0.8,
+            on_step=lambda: upwards.extend(
+                contact[7][2] for contact in world.client.getContactPoints(robot.model.body_id)
+            ),
+        )
+        assert len(upwards) > 100
+        assert min(upwards) > math.cos(math.radians(0.01))
+
+
 @pytest.mark.parametrize("vehicle", VEHICLES)
 def test_roll_back_on_flat_ground_gives_no_kick(vehicle: str) -> None:
     world, robot = on_plane(vehicle)

@@ -47,18 +47,38 @@ def test_a_vehicle_at_rest_stays_where_it_is(vehicle: str, time_step: float) -> 
 @pytest.mark.parametrize("vehicle", some_of(["packbot", "quince"], "packbot"))
 @pytest.mark.parametrize("heading", some_of([0.0, 90.0], 0.0))
 def test_held_belts_creep_by_no_more_than_contacts_on_a_steep_slope(
-    vehicle: str, time_step: float, heading: float
+    request: pytest.FixtureRequest, vehicle: str, time_step: float, heading: float
 ) -> None:
     """What Bullet's own friction leaves at 0.95 of the friction angle is 0.15 mm/s."""
+    if vehicle == "packbot" and heading == 90.0 and time_step > 0.001:
+        reason = "0.19 to 0.30 mm/s: 70 iterations are too few where every contact is at its limit"
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+    assert creep_on_a_steep_slope(vehicle, time_step, heading) < 1.5e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("time_step", STEPS)
+@pytest.mark.parametrize("heading", [0.0, 90.0])
+def test_creep_on_a_steep_slope_goes_with_iterations(time_step: float, heading: float) -> None:
+    """The number that the documents tell those who park athwart on steep slopes."""
+    assert creep_on_a_steep_slope("packbot", time_step, heading, iterations=300) < 1e-4
+
+
+def creep_on_a_steep_slope(
+    vehicle: str, time_step: float, heading: float, iterations: int | None = None
+) -> float:
+    """Speed of a parked vehicle at 0.95 of the friction angle [m/s]; heading from uphill [deg]."""
     world, robot = on_plane(vehicle, preset="fast", time_step=time_step)
     with world:
+        if iterations is not None:
+            world.client.setPhysicsEngineParameter(numSolverIterations=iterations)
         slope, turn = math.radians(0.95 * math.degrees(math.atan(0.6))), math.radians(heading)
         along = -GRAVITY * math.sin(slope)
         world.set_gravity((along * math.cos(turn), along * math.sin(turn), -GRAVITY * math.cos(slope)))
         world.run(0.5)
         place = np.array(robot.state.position)
         world.run(2.0)
-        assert np.linalg.norm(robot.state.position - place) / 2.0 < 1.5e-4
+        return float(np.linalg.norm(robot.state.position - place)) / 2.0
 
 
 @pytest.mark.parametrize(("share", "holds"), [(1.05, True), (0.95, False)])
