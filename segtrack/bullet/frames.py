@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -205,7 +206,7 @@ class BodyMarks:
 _SLOW = 1e-3
 """A body that is slower than this [m/s] does not tell how many steps it has taken."""
 _FORGOTTEN = 10
-"""Times that a step without `before_step` is seen before it is refused: a user may set a velocity, too."""
+"""Times that a step without `before_step` is seen before it is told: a user may set a velocity, too."""
 _FORGIVEN = 0.1
 """Part of such a time that is taken back by each step that was prepared."""
 
@@ -216,7 +217,8 @@ class LoopGuard:
     PyBullet does not count its steps. A contact presses only once a step has been solved, whatever was
     placed, reset or restored before; a vehicle that has contacts which press has been stepped. One that moves
     is elsewhere after a step, by its duration times the velocity after it, x' = x + v' h to rounding, and
-    about k times as far after k steps. One that stands still does not tell how many it has taken.
+    about k times as far after k steps, or where its user has moved or slowed it: that is a warning, and no
+    error. One that stands still does not tell how many it has taken.
 
     Attributes:
         is_prepared: True once `before_step` has been called; then no forgotten one is left to find.
@@ -230,7 +232,7 @@ class LoopGuard:
         self.is_prepared = False
         self.prepared: tuple[Any, ...] | None = None
         self.lifetime: Lifetime | None = None
-        self._forgotten = 0.0
+        self._forgotten, self._is_warned = 0.0, False
         self._marks = BodyMarks(client, bodies)
 
     def begin_step(self, taken: float) -> None:
@@ -241,8 +243,7 @@ class LoopGuard:
 
         Raises:
             RemovedError: The vehicle is gone.
-            NotReadyError: The vehicle moves, and is where it was when a step was prepared last; or it was as
-                far from there as several steps take it, many times.
+            NotReadyError: The vehicle moves, and is where it was when a step was prepared last.
             DisconnectedError: The client is gone.
         """
         self.require_present(f"step {self._name}")
@@ -263,19 +264,20 @@ class LoopGuard:
     def _count_forgotten(
         self, before: Sequence[float], after: Sequence[float], velocity: Sequence[float], taken: float
     ) -> None:
-        """Refuse to go on where many a step was not prepared, from positions [m] and velocity after [m/s]."""
+        """Warn, once, where many a step was not prepared, from positions [m] and velocity after [m/s]."""
         square = sum(v * v for v in velocity)
-        if not square > _SLOW**2:
+        if self._is_warned or not square > _SLOW**2:
             return
         way = sum((b - a) * v for a, b, v in zip(before, after, velocity, strict=True))
         several = way > 1.5 * square * taken
         self._forgotten = self._forgotten + 1.0 if several else max(self._forgotten - _FORGIVEN, 0.0)
         if self._forgotten >= _FORGOTTEN:
-            self._forgotten = 0.0
-            reason = (
-                "several steps were taken since the last robot.before_step(), which belongs before each one"
+            self._is_warned = True
+            logging.getLogger("segtrack").warning(
+                "segtrack: %s is again and again as far from its last robot.before_step() as several steps "
+                "take it: it belongs before each one, unless your program itself moves or slows the robot",
+                self._name,
             )
-            raise NotReadyError(f"step {self._name}", reason)
 
     def require_present(self, what: str) -> None:
         """Refuse an action, in words, on a vehicle that is gone from a client.

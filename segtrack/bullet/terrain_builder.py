@@ -97,7 +97,7 @@ def _create_shape(client: BulletClient, solid: Solid) -> _Shape:
             box = client.createCollisionShape(pybullet.GEOM_BOX, halfExtents=(x / 2, y / 2, z / 2))
             return _Shape(box, center, quaternion)
         case HalfSpace(point, normal):
-            # A large box's normals would not do: Bullet's search for them fails on it, by up to 24 deg at 1 km.
+            # In place of a box of 1 km, on which Bullet's search for normals fails by up to 24 deg.
             plane = client.createCollisionShape(pybullet.GEOM_PLANE, planeNormal=normal)
             turn, _ = Rotation.align_vectors([normal], [(0.0, 0.0, 1.0)])
             visual = client.createVisualShape(

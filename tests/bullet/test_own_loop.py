@@ -1,6 +1,7 @@
 """What goes wrong in somebody's own PyBullet loop: `before_step` forgotten, the simulation reset."""
 
 import math
+from contextlib import suppress
 
 import numpy as np
 import pybullet
@@ -73,8 +74,8 @@ def test_a_loop_that_forgets_before_step_is_told_so(forgotten, next_use):
 
 
 SEVERAL = (
-    "cannot step packbot: several steps were taken since the last robot.before_step(), "
-    "which belongs before each one"
+    "segtrack: packbot is again and again as far from its last robot.before_step() as several steps take it: "
+    "it belongs before each one, unless your program itself moves or slows the robot"
 )
 
 
@@ -89,17 +90,17 @@ def drive_on(client, robot, pattern, seconds=0.6):
 
 @pytest.mark.parametrize("track_model", ["segments", "plates", "compliant", "chain"])
 @pytest.mark.parametrize("pattern", [(True, False), (True, False, False), (True, True, True, False)])
-def test_a_loop_that_leaves_out_steps_is_told_so(client, track_model, pattern):
+def test_a_loop_that_leaves_out_steps_is_told_so_once(client, caplog, track_model, pattern):
     robot = attach(client, track_model, z=0.09, vehicle="packbot")
-    with pytest.raises(NotReadyError) as error:
+    with suppress(DivergedError):  # Chains come off their wheels.
         drive_on(client, robot, pattern)
-    assert str(error.value) == SEVERAL
+    assert caplog.messages == [SEVERAL]
 
 
 @pytest.mark.parametrize(
     "track_model, parts", [("segments", 1), ("segments", 4), ("compliant", 1), ("compliant", 4), ("chain", 1)]
 )
-def test_a_loop_that_leaves_out_none_is_not_alarmed(client, track_model, parts):
+def test_a_loop_that_leaves_out_none_is_not_alarmed(client, caplog, track_model, parts):
     """It falls, drives, turns, is pushed, put elsewhere and brought to other speeds; its steps change."""
     client.setPhysicsEngineParameter(numSubSteps=parts)
     robot = attach(client, track_model, z=0.12, vehicle="packbot")
@@ -116,6 +117,7 @@ def test_a_loop_that_leaves_out_none_is_not_alarmed(client, track_model, parts):
             client.resetBasePositionAndOrientation(robot.body_id, at, (0, 0, 0, 1))
     robot.set_belt_speed(-0.3, 0.3)
     drive_on(client, robot, (True,), 0.2)
+    assert not caplog.messages
 
 
 @pytest.mark.parametrize("track_model", ["segments", "chain"])

@@ -120,7 +120,7 @@ def test_a_simulated_log_of_a_vehicle_that_is_a_little_other_is_within_its_uncer
 
 
 def test_belts_that_do_what_they_are_told_give_actuators_no_share():
-    """Without noise: driven by belts with 1 mm/s of it, draws of it give peak pitches 0.08 to 0.12 deg higher."""
+    """Without noise: 1 mm/s of it on belts gives peak pitches 0.08 to 0.12 deg higher, as it is drawn."""
     other = with_body(with_friction(load_vehicle("quince"), 0.5), offset=(0.01, 0.0, 0.0))
     logged = climb("quince", 0.12, 45.0, 0.1, vehicle=other)
     step = "terrain: [{step: {height: 0.12, length: 4.0}, place: {x: 2.0}, width: 3.0}]"
