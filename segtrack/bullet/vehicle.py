@@ -414,8 +414,8 @@ class BulletVehicle(VehicleModel):
 
         Raises:
             DivergedError: A body or belt is not finite, or absurdly fast.
-            NotReadyError: It has been called before, and no step been taken since; or several have been,
-                many times; or a world takes them.
+            NotReadyError: A world takes the steps; no step has been taken since the last call; or, time and
+                again, several steps were taken between two calls.
             DisconnectedError: The client is gone.
         """
         if self._guard.lifetime is not None:
