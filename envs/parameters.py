@@ -50,7 +50,12 @@ class Number:
         return self._one(name, given)
 
     def sample(self, given: Any, rng: np.random.Generator) -> float | int | None:
-        """Sample a value for one episode."""
+        """Sample a value for one episode.
+
+        Args:
+            given: Number or None, which is returned; or a range (low, high), a tuple, as `check` returns it.
+            rng: Generator of random numbers.
+        """
         if not isinstance(given, tuple):
             return given
         low, high = given
@@ -93,7 +98,12 @@ class OfferedNumber(Number):
         return checked
 
     def sample(self, given: Any, rng: np.random.Generator) -> float | int | None:
-        """Sample a value for one episode."""
+        """Sample one of the allowed values for one episode.
+
+        Args:
+            given: Number or None, which is returned; or a range (low, high), a tuple, as `check` returns it.
+            rng: Generator of random numbers.
+        """
         return float(rng.choice(self._within(given))) if isinstance(given, tuple) else given
 
     def _within(self, limits: tuple[float, float]) -> list[float]:
@@ -128,7 +138,12 @@ class WordChoice:
         return given if isinstance(given, str) else tuple(given)
 
     def sample(self, given: Any, rng: np.random.Generator) -> str:
-        """Sample a word for one episode."""
+        """Sample a word for one episode.
+
+        Args:
+            given: Word, which is returned, or a tuple of words.
+            rng: Generator of random numbers.
+        """
         return given if isinstance(given, str) else str(given[rng.integers(len(given))])
 
 

@@ -12,11 +12,11 @@ LANGUAGES = ("en", "de", "ja")
 
 @dataclass(frozen=True)
 class Language:
-    """Language, called with English words.
+    """Language of a person; called with English words, it returns them in that language.
 
     Attributes:
-        tag: Its tag, one of `LANGUAGES`.
-        words: The words in each language, by the English ones.
+        tag: Tag of the language, one of `LANGUAGES`.
+        words: Translations of each English text, by the tag of their language.
     """
 
     tag: str = "en"
@@ -28,7 +28,7 @@ class Language:
         return re.sub(r"\{(\w+)\}", lambda place: str(values.get(place[1], place[0])), text)
 
     def number(self, value: float, decimals: int) -> str:
-        """Return a number as this language writes it."""
+        """Return a number with so many decimals, behind this language's decimal sign."""
         text = f"{value:.{decimals}f}"
         return text.replace(".", ",") if self.tag == "de" else text
 

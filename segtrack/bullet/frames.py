@@ -18,7 +18,12 @@ from segtrack.errors import DisconnectedError, InvalidValueError, NotReadyError,
 
 
 def link_motion(client: int, body: int, link: int) -> FrameMotion:
-    """Read a link; -1 is the root.
+    """Read pose and velocity of a link's frame in the world.
+
+    Args:
+        client: PyBullet's id of the client.
+        body: PyBullet's unique id of the body.
+        link: Index of the link; -1 is the root.
 
     Raises:
         DisconnectedError: The client is gone.
@@ -57,14 +62,21 @@ class LinkMass:
 
 
 def link_mass(client: int, body: int, link: int) -> LinkMass:
-    """Read what a link weighs; -1 is the root."""
+    """Read mass and inertia of a link; -1 is the root."""
     info = pybullet.getDynamicsInfo(body, link, physicsClientId=client)
     turn = np.array(pybullet.getMatrixFromQuaternion(info[4])).reshape(3, 3)
     return LinkMass(float(info[0]), turn @ np.diag(info[2]) @ turn.T)
 
 
 def place_base(client: int, body: int, position: Sequence[float], orientation: Sequence[float]) -> None:
-    """Put the root link's frame at a pose in the world, at rest."""
+    """Put the root link's frame at a pose in the world, at rest; joints stay as they are.
+
+    Args:
+        client: PyBullet's id of the client.
+        body: PyBullet's unique id of the body.
+        position: Origin in the world (3,) [m].
+        orientation: Quaternion (x, y, z, w).
+    """
     info = pybullet.getDynamicsInfo(body, -1, physicsClientId=client)
     center, inertial = pybullet.multiplyTransforms(position, orientation, info[3], info[4])
     pybullet.resetBasePositionAndOrientation(body, center, inertial, physicsClientId=client)
@@ -90,7 +102,7 @@ def scale_velocities(client: int, moving_joints: Mapping[int, Sequence[int]], fa
 
 
 def moving_joints(client: int, body: int) -> list[int]:
-    """PyBullet's indices of the joints of a body that can move."""
+    """PyBullet's indices of the joints of a body that are revolute or prismatic."""
     count = pybullet.getNumJoints(body, physicsClientId=client)
     kinds = [pybullet.getJointInfo(body, j, physicsClientId=client)[2] for j in range(count)]
     return [j for j, kind in enumerate(kinds) if kind in (pybullet.JOINT_REVOLUTE, pybullet.JOINT_PRISMATIC)]
@@ -106,12 +118,16 @@ def links_beyond(client: int, body: int, joint: int) -> set[int]:
 
 
 def move_bodies(client: int, moving_joints: Mapping[int, Sequence[int]], velocity: Sequence[float]) -> None:
-    """Let bodies translate, their joints at rest.
+    """Set the velocities of bodies to a translation, with their joints at rest; poses stay.
 
     Args:
         client: PyBullet's id of the client.
-        moving_joints: Indices of the joints that can move, by PyBullet's id of a body.
-        velocity: Velocity in the world (3,) [m/s].
+        moving_joints: Indices of the joints that can move, by PyBullet's id of each body to set.
+        velocity: Velocity in the world (3,) [m/s]; the angular velocity becomes 0.
+
+    Raises:
+        DisconnectedError: The client is gone.
+        RemovedError: A body is gone.
     """
     for body, joints in moving_joints.items():
         with connection_required(client, "set a velocity", body):
@@ -125,7 +141,7 @@ def step_duration(client: int) -> float:
 
 
 def step_parts(client: int) -> int:
-    """Parts in which PyBullet takes its steps.
+    """Number of sub-steps in which PyBullet takes each step, at least 1.
 
     It divides the impulses of the last part by the duration of all of them: forces that it reports are
     to be multiplied by their number.
@@ -142,7 +158,7 @@ def vector(array: NDArray[np.float64]) -> tuple[float, float, float]:
 def read_belt_contacts(
     client: int, body: int, name: str, links: Mapping[str, int], tracks: Mapping[int, str]
 ) -> list[BeltContacts]:
-    """Read where belts press that are links of a vehicle's own body.
+    """Read contacts of a vehicle's tracks whose belts are links of its own body.
 
     Args:
         client: PyBullet's id of the client.
@@ -243,7 +259,8 @@ class LoopGuard:
 
         Raises:
             RemovedError: The vehicle is gone.
-            NotReadyError: The vehicle moves, and is where it was when a step was prepared last.
+            NotReadyError: The vehicle moves and is where it was when a step was prepared last, so that none
+                has been taken.
             DisconnectedError: The client is gone.
         """
         self.require_present(f"step {self._name}")

@@ -26,14 +26,14 @@ class TrackJoints:
     """A track's joints in a loaded vehicle.
 
     Attributes:
-        vehicle: The vehicle.
+        vehicle: Description of the vehicle.
         mounted: The track as the vehicle file has it.
         body: PyBullet's unique id of the vehicle.
         parent_link: Index of the link that the track is mounted on; -1 is the root.
         links: Index of every link of the vehicle by name.
         joints: Indices of the track's joints (and links), in the order of its links.
-        ratios: Joint coordinate per belt travel of each.
-        lateral_joints: Indices of the sliders across the track that carry them; none if they have none.
+        ratios: Joint coordinate per belt travel, of each of `joints` [rad/m or m/m].
+        lateral_joints: Indices of the sliders across the track that carry its links; empty without sliders.
     """
 
     vehicle: VehicleDescription
@@ -162,7 +162,7 @@ class Belt(ABC):
         return None
 
     def set_rigid(self, rigid: bool) -> None:
-        """Let contacts that give way be rigid, or give way again."""
+        """Make soft contacts of the belt rigid, or soft again if `rigid` is False."""
         return None
 
     @abstractmethod
@@ -263,7 +263,13 @@ class TrackBuilder:
 
 @dataclass(frozen=True)
 class LoadedFlipper:
-    """A flipper's joint in a loaded vehicle."""
+    """A flipper's joint in a loaded vehicle.
+
+    Attributes:
+        name: Name of the flipper.
+        spec: Flipper as the vehicle file has it.
+        joint: PyBullet's index of its joint.
+    """
 
     name: str
     spec: FlipperSpec
@@ -272,7 +278,12 @@ class LoadedFlipper:
 
 @dataclass(frozen=True)
 class LoadedJoint:
-    """A joint of the body's URDF that moves, in a loaded vehicle."""
+    """A joint of the body's URDF that moves, in a loaded vehicle.
+
+    Attributes:
+        design: Joint as the description has it.
+        joint: PyBullet's index of it.
+    """
 
     design: JointDesign
     joint: int

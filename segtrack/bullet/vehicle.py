@@ -414,8 +414,7 @@ class BulletVehicle(VehicleModel):
 
         Raises:
             DivergedError: A body or belt is not finite, or absurdly fast.
-            NotReadyError: It has been called before, and no step been taken since; or several have been,
-                many times; or a world takes them.
+            NotReadyError: A world takes the steps, or no step has been taken since the last call.
             DisconnectedError: The client is gone.
         """
         if self._guard.lifetime is not None:

@@ -182,9 +182,16 @@ def read_tensor(inertial: ElementTree.Element | None) -> NDArray[np.float64]:
 
 
 def impossible_moments(inertial: ElementTree.Element | None) -> NDArray[np.float64] | None:
-    """Principal moments (3,) of a physically impossible inertia, ascending [kg m^2]; None for a possible one.
+    """Principal moments of inertia of a URDF link that no body can have; None if a body can have them.
 
-    Each is positive, and none is above the sum of the other two.
+    Those of a body are positive, and none is above the sum of the other two.
+
+    Args:
+        inertial: Element `inertial` of the link; without it, or without its `inertia`, all moments are 0,
+            which is impossible.
+
+    Returns:
+        The impossible moments (3,), ascending [kg m^2], or None.
     """
     # As the file has it: what rounding adds about another point could refuse a thin plate.
     moments = np.asarray(np.linalg.eigvalsh(read_tensor(inertial)), dtype=float)

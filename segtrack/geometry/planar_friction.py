@@ -104,11 +104,16 @@ class PlanarMotion:
     residual: float
 
     def forward_speed(self, y: float) -> float:
-        """Ground speed along x of a track whose middle is at `y` [m/s]."""
+        """Ground speed along x of a track whose middle is at a distance `y` [m] to the left [m/s]."""
         return float(self.velocity[0]) - self.yaw_rate * y
 
     def slip(self, y: float, belt_speed: float) -> float:
-        """Longitudinal slip 1 - v_ground / v_belt of a track whose middle is at `y` [-]."""
+        """Longitudinal slip 1 - v_ground / v_belt of a track [-].
+
+        Args:
+            y: Distance of the track's middle to the left of the reference point [m].
+            belt_speed: Speed of the belt, not 0 [m/s].
+        """
         return 1.0 - self.forward_speed(y) / belt_speed
 
 

@@ -86,13 +86,20 @@ def height_in_cell(
 
 @compiled
 def penetration_depth_grid(ground: Ground, grid: int, point: Vector) -> tuple[float, Vector, Corners]:
-    """Depth of a point under the triangle that lies over or under it, its normal and its corners.
+    """Depth of a point under the triangle of a grid that lies over or under it.
 
     Triangles are those of `HeightGrid`, with slopes s:
 
         d = (z - point_z) / sqrt(1 + s_x^2 + s_y^2),    n = (-s_x, -s_y, 1) / sqrt(1 + s_x^2 + s_y^2)
 
-    Beside the grid the depth is negative.
+    Args:
+        ground: The ground.
+        grid: Index of the grid.
+        point: Point in the world [m].
+
+    Returns:
+        Depth d [m], negative over the triangle, and -1 beside the grid; unit normal n, upwards, in the world;
+        and the triangle's corners with their shares of the place over or under the point.
     """
     cell = ground.cells[grid]
     u = (point[0] - ground.grid_origins[grid, 0]) / cell

@@ -19,9 +19,10 @@ from segtrack.terrain import SoilConstants
 def stands_for_floor(
     ground: Ground, solids: NDArray[np.int32], count: int, near: int, point: Vector, depth: float
 ) -> bool:
-    """Return whether a point touches a floor of several solids in one of them, of those that it is in.
+    """Return whether a point that is in several solids of one floor touches the floor in this one.
 
-    That is where it is deepest, since the way out of all of them is at least that long.
+    It does in the solid in which it is deepest, the first of equals, since the way out of all of them is at
+    least that long.
 
     Args:
         ground: The ground.
@@ -41,7 +42,7 @@ def stands_for_floor(
 
 @compiled
 def soil_row(soils: NDArray[np.float64], i: int) -> SoilConstants:
-    """The soil of a row of `Ground.soils`."""
+    """Soil constants in row `i` of `Ground.soils`."""
     return SoilConstants(
         soils[i, 0],
         soils[i, 1],
@@ -60,9 +61,14 @@ def soil_row(soils: NDArray[np.float64], i: int) -> SoilConstants:
 
 @compiled
 def soil_between(ground: Ground, corners: Corners) -> SoilConstants:
-    """The soil inside a triangle of a grid, each of its constants interpolated (Omar 2014, equation 47).
+    """Soil at a place in a triangle of a height grid (Omar 2014, equation 47).
 
-    The friction angle's tangent is, not the angle.
+    Each constant is the mean of those at the three corners, weighted by their shares; for friction, the
+    tangent of its angle is averaged, not the angle. The shear law, `tanh`, is that of the first corner.
+
+    Args:
+        ground: The ground.
+        corners: Corners and their shares of the place, as `penetration_depth_grid` returns them.
     """
     a = soil_row(ground.soils, ground.point_soils[corners[0][0]])
     b = soil_row(ground.soils, ground.point_soils[corners[0][1]])

@@ -209,10 +209,14 @@ class BeltVehicle(NativeVehicle):
         return tree.masses, tree.centers, tree.inertias, self._one.reaches
 
     def set_body(self, mass: float, center_of_mass: Sequence[float]) -> None:
-        """Let the body weigh and balance otherwise; contacts keep the stiffness that follows from the file.
+        """Set mass and centre of mass of the body.
+
+        Contacts keep the stiffness that follows from the file, and the body frame its pose and its motion.
+        The inertia is the file's, in proportion to the mass.
 
         Args:
-            mass: Mass without belts and flippers, above what its drives reflect [kg]; the inertia follows it.
+            mass: Mass without belts and flippers [kg]; it must exceed what the drives reflect, which is not
+                checked.
             center_of_mass: Centre of mass without belts and flippers, in the body frame (3,) [m].
         """
         self._kind.weigh_body(self._own, self.state, 0, mass, np.array(center_of_mass), None)

@@ -71,15 +71,16 @@ class RoundTrip:
     """Estimates of known clocks, biases and mountings, over several seeds.
 
     Attributes:
-        truth: True value of each quantity, by name.
-        estimates: Estimates of each quantity, by name, one for each seed; None where it was not observable.
+        truth: True value of each quantity, by its name with its unit, see `truth`.
+        estimates: Estimates of each quantity, by the same name, one for each seed; None where it was not
+            observable.
     """
 
     truth: dict[str, float]
     estimates: dict[str, tuple[Estimate | None, ...]]
 
     def seen(self, name: str) -> list[Estimate]:
-        """Estimates of a quantity, for the seeds for which it was observable."""
+        """Estimates of a quantity, by its name in `truth`, for the seeds for which it was observable."""
         return [estimate for estimate in self.estimates[name] if estimate is not None]
 
     def not_seen(self, name: str) -> int:
@@ -91,7 +92,7 @@ class RoundTrip:
         return sum(estimate.holds(self.truth[name]) for estimate in self.seen(name))
 
     def errors(self, name: str) -> NDArray[np.float64]:
-        """Errors of a quantity's estimates, for the seeds for which it was observable."""
+        """Errors of a quantity's estimates, in its unit, for the seeds for which it was observable (n,)."""
         return np.array([estimate.value for estimate in self.seen(name)]) - self.truth[name]
 
     def margin(self, name: str) -> float | None:
@@ -159,7 +160,12 @@ def simulated_climb() -> LoggedClimb:
 
 
 def spoilt(climb: LoggedClimb, seed: int) -> Log:
-    """Return logs of an odometry and a gyroscope of a climb, each with its own clock."""
+    """Return a log of a climb by odometry and gyroscope, each with its own clock, noise and gaps.
+
+    Args:
+        climb: Climb that is logged.
+        seed: Seed of noise, gaps and sampling.
+    """
     rng = np.random.default_rng(seed)
     poses = _uneven(climb, POSES, rng)
     turned = Rotation.from_quat(turned_at(climb.times, climb.orientations, poses)) * Rotation.from_rotvec(
@@ -191,7 +197,7 @@ def recovered(climb: LoggedClimb, seed: int) -> ClockFit:
 
 
 def truth() -> dict[str, float]:
-    """Return the true values, by names with units."""
+    """Return the true value of each quantity that is estimated, by its name with its unit, as `skew [-]`."""
     roll, pitch, yaw = rpy_of(MOUNTED.as_matrix())
     values = (OFFSET, SKEW, roll, pitch, yaw, *BIAS, RATE_NOISE, TURN_NOISE)
     return dict(zip(_NAMES, map(float, values), strict=True))

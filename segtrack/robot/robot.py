@@ -335,8 +335,8 @@ class Robot(Generic[Model]):
             DivergedError: The robot is no longer finite, or absurdly fast.
             DisconnectedError: The client is gone.
             RemovedError: Its bodies are gone, by `resetSimulation` or `removeBody`.
-            NotReadyError: The engine has no loop but its own; or the robot moves, and no step has been taken
-                since the last call, or many times several.
+            NotReadyError: A world or the native engine takes the steps; or the robot moves, and no step has
+                been taken since the last call. Several steps between two calls are a warning, in time.
         """
         self.model.before_step()
 

@@ -128,7 +128,7 @@ class JointBelt(Belt):
             self._locked_for = step
 
     def set_rigid(self, rigid: bool) -> None:
-        """Let contacts that give way be rigid, or give way again."""
+        """Make soft contacts of the belt rigid, or soft again if `rigid` is False."""
         if self.give is not None:
             stiffness, damping = self.give
             joints, damping = self.track_joints, _RIGID_DAMPING if rigid else damping

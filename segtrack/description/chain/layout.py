@@ -132,10 +132,14 @@ def track_design(name: str, spec: TrackSpec, weight: float = 0.0) -> TrackDesign
     Args:
         name: Name of the track, for messages.
         spec: Track, with its `chain` filled in.
-        weight: Weight on the chains, see `weight_on_chains`; with 0, the drive alone decides [N].
+        weight: Weight of the vehicle, see `weight_on_chains` [N]. Bushings without a stiffness in the file
+            are made for the drive's largest force, within half of the weight and all of it; with 0, for the
+            drive's force alone.
 
     Raises:
-        InvalidValueError: It cannot be closed, or does not fit around its wheels.
+        InvalidValueError: It cannot be closed, does not fit around its wheels, needs shorter sub-steps than
+            `MIN_SUB_STEP`, or has a pretension or a torque table that contradicts the rest.
+        UnknownNameError: The chain names a pulley that the path does not have.
     """
     assert spec.chain is not None
     layout = ChainLayout(name, spec, spec.chain, weight)
@@ -270,7 +274,7 @@ class ChainCheck(NamedTuple):
 
 
 def check_chains(vehicle: VehicleDescription) -> ChainCheck:
-    """Build and tension the chains of a vehicle."""
+    """Build and tension the chains of a vehicle; mistakes are returned, not raised."""
     problems, chains = list[str](), list[TrackChain]()
     weight = weight_on_chains(vehicle)
     for track in vehicle.mounted_tracks():

@@ -56,7 +56,12 @@ def corners_of(residuals: Array, there: NDArray[np.bool_], loss: Loss) -> Array:
 
 
 def roots_of(residuals: Array, corners: Array) -> Array:
-    """Return what has the losses of residuals (n, k) as its squares, with their signs [-]."""
+    """Return signed roots of losses (n, k) [-], whose squares are the losses.
+
+    Args:
+        residuals: Residuals, over their standard deviations (n, k) [-].
+        corners: Corner of each signal's loss (k,) [-].
+    """
     sizes = abs(residuals)
     with np.errstate(invalid="ignore"):
         beyond = np.sqrt(np.maximum(2 * corners * sizes - corners**2, 0.0))
@@ -237,7 +242,11 @@ class Evaluator:
         self.residuals([point])
 
     def costs(self, points: Sequence[Array]) -> list[float]:
-        """Sum of all losses at points, priors included [-]."""
+        """Sum of all losses at each point, priors included [-].
+
+        Args:
+            points: Points of the scaled unknowns, each (p,).
+        """
         asked = self._asked(points)
         missing = [pair for pair in asked if self._store.cost(self._cost_key(*pair)) is None]
         for pair in missing:
@@ -252,7 +261,14 @@ class Evaluator:
         return found
 
     def raw_residuals(self, points: Sequence[Array]) -> list[list[Array]]:
-        """Residuals of each case (n, k) at points, as they are [-]."""
+        """Residuals of each case at points, without the loss.
+
+        Args:
+            points: Points of the scaled unknowns, each (p,).
+
+        Returns:
+            For each point, residuals of each case (n, k) [-], n rows of k signals.
+        """
         asked = self._asked(points)
         self._make([pair for pair in asked if self._found(*pair) is None], whole=True)
         return [
@@ -261,7 +277,14 @@ class Evaluator:
         ]
 
     def residuals(self, points: Sequence[Array]) -> list[list[Array]]:
-        """Roots of the losses of each case's residuals (n, k) at points [-]."""
+        """Residuals of each case at points, with the loss: their squares are the losses.
+
+        Args:
+            points: Points of the scaled unknowns, each (p,).
+
+        Returns:
+            For each point, signed roots of the losses of each case (n, k) [-], n rows of k signals.
+        """
         tables = []
         for point, raw in zip(points, self.raw_residuals(points), strict=True):
             pairs = zip(self.cases, raw, strict=True)
@@ -272,7 +295,7 @@ class Evaluator:
         return tables
 
     def flat(self, points: Sequence[Array]) -> list[Array]:
-        """All roots of losses at points, then the priors' residuals (n,) [-]."""
+        """At each point, `residuals` of all cases and then the priors', in one array (n,) [-]."""
         tables = self.residuals(points)
         return [
             np.concatenate([*(part.ravel() for part in table), self.priors(point)])
@@ -280,9 +303,13 @@ class Evaluator:
         ]
 
     def smooth(self, points: Sequence[Array], around: Array) -> list[Array]:
-        """All residuals at points, weighted as the loss weighs them around one, then the priors' (n,) [-].
+        """At each point, weighted residuals of all cases and then the priors', in one array (n,) [-].
 
-        Their squares bend as the losses do there, without the corners, which would be taken for noise.
+        Their squares bend as the losses do at `around`, without the corners, which would be taken for noise.
+
+        Args:
+            points: Points of the scaled unknowns, each (p,).
+            around: Point whose residuals give the weights (p,).
         """
         pairs = zip(self.cases, self.raw_residuals([around])[0], strict=True)
         weights = [np.sqrt(weights_of(raw, self.corners[case.name])) for case, raw in pairs]
@@ -339,7 +366,7 @@ class Evaluator:
         )
 
     def vehicle_at(self, point: Array) -> VehicleDescription:
-        """The vehicle at a point."""
+        """Vehicle with the parameter values of a point (p,) of the scaled unknowns."""
         pairs = zip(self.unknowns, point.tolist(), strict=True)
         return with_parameters(self.vehicle, {u.name: u.value(x) for u, x in pairs if u.log is None})
 

@@ -42,10 +42,10 @@ class _Part(NamedTuple):
 
 @dataclass
 class MessageSource:
-    """A topic, or a transform between two frames.
+    """Source of channels: a topic, or one of the transforms in a topic.
 
     Attributes:
-        name: Topic, with the frames of a transform.
+        name: Name of the topic, followed by the two frames of a transform; names of channels begin with it.
     """
 
     name: str
@@ -58,7 +58,14 @@ class MessageSource:
     def take(
         self, orders: Integers, times: Integers, stamps: Integers | None, values: list[tuple[Field, Array]]
     ) -> None:
-        """Take the numbers of some messages."""
+        """Take the numbers of some messages.
+
+        Args:
+            orders: Places among all messages of the bag (n,).
+            times: Receive times (n,) [ns].
+            stamps: Times in the messages' headers (n,) [ns]; None without.
+            values: Fields, each with its numbers in these messages, (n,) or (n, k).
+        """
         self._units.update({part.name: part.unit for part, _ in values})
         named = {part.name: numbers for part, numbers in values}
         self._parts.append(_Part(orders, times, stamps, named))
@@ -456,9 +463,9 @@ class BagContent:
     """Content of a bag as far as it has been read.
 
     Attributes:
-        damage: Sentences on unreadable parts.
-        topics: Topics by name.
-        count: Number of messages.
+        damage: Sentences on unreadable parts of its files.
+        topics: Topics of which a message has been turned into numbers or skipped, by name.
+        count: Number of messages read so far, of all topics.
     """
 
     def __init__(self) -> None:
@@ -468,7 +475,7 @@ class BagContent:
         self.count = 0
 
     def topic(self, connection: Connection) -> Topic:
-        """Return the topic of a connection."""
+        """Return the topic of a connection; it is added if it is new."""
         if connection.topic not in self.topics:
             self.topics[connection.topic] = Topic(connection)
         return self.topics[connection.topic]

@@ -47,7 +47,13 @@ def _stamped_pose(head: Any, position: Any, orientation: Any) -> Any:
 
 
 def make_imu(head: Any, orientation: Any, spin: Any) -> Any:
-    """Orientation and angular velocity, without accelerations, as their covariance says."""
+    """Message `Imu` with orientation and angular velocity; accelerations are marked as not measured.
+
+    Args:
+        head: Header.
+        orientation: Quaternion (x, y, z, w) of the body in the world (4,).
+        spin: Angular velocity in the body frame (3,) [rad/s].
+    """
     unknown = UNKNOWN[:9]
     still = make("geometry_msgs/msg/Vector3", 0.0, 0.0, 0.0)
     turn = make("geometry_msgs/msg/Quaternion", *orientation.tolist())
@@ -57,7 +63,13 @@ def make_imu(head: Any, orientation: Any, spin: Any) -> Any:
 
 
 def joint_maker(names: Sequence[str], has_efforts: bool, are_speeds: bool) -> MessageMaker:
-    """A maker of joints' positions or speeds, and of their forces."""
+    """Maker of messages `JointState` from a header, a position or speed of each joint, and their forces.
+
+    Args:
+        names: Names of the joints.
+        has_efforts: True if forces or torques of all joints follow.
+        are_speeds: True for speeds, False for positions.
+    """
 
     def made(head: Any, *values: Any) -> Any:
         main, efforts = np.array(values[: len(names)]), np.array(values[len(names) :])

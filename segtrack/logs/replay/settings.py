@@ -197,7 +197,7 @@ def schedule(motion: Motion, source: BeltSource, flippers: Mapping[str, float], 
 
 
 def belt_keys(source: BeltSource) -> tuple[str, ...]:
-    """Keys of the belts of both sides."""
+    """Keys of belt speeds, left and right: `belt_speed_command.left`, ... or `belt_speed.left`, ..."""
     name = "belt_speed_command" if source == "commanded" else "belt_speed"
     return tuple(f"{name}.{side}" for side in SIDES)
 

@@ -260,7 +260,9 @@ class StartPoseError(SegtrackError):
 
 
 def check_start(log: AlignedLog, settings: ReplaySettings, scene: ReplayScene) -> None:
-    """Refuse a log whose vehicle does not stand on its terrain as it says where it begins.
+    """Refuse a log at whose beginning the vehicle cannot stand on its terrain as logged.
+
+    If it rolls there, the place where its run-up begins is checked, too. A fixed body is never refused.
 
     Args:
         log: Log in the terrain's frame.

@@ -105,10 +105,10 @@ class SteadyTable:
         return SteadyTable, (self.name, self.belts, dict(self.responses), dict(self.std))
 
     def chosen(self, rows: ArrayLike, name: str | None = None) -> SteadyTable:
-        """Some of its turns.
+        """Some of its turns, as a table.
 
         Args:
-            rows: Their indices, or whether each is one of them.
+            rows: Indices of the turns (m,), or a mask (n,).
             name: Name of the new table; this one's if not given.
         """
         index = np.asarray(rows)
@@ -116,7 +116,14 @@ class SteadyTable:
         return SteadyTable(self.name if name is None else name, self.belts[index], kept, self.std)
 
     def halves(self, share: float, seed: int) -> tuple[SteadyTable, SteadyTable]:
-        """Divide it by chance: what is kept, and a share that is held out, in the order of the rows.
+        """Divide it by chance; rows keep their order.
+
+        Args:
+            share: Fraction of the rows that is held out [-].
+            seed: Seed of the draw.
+
+        Returns:
+            What is kept, and what is held out.
 
         Raises:
             InvalidValueError: A share that leaves either without a row.
@@ -135,23 +142,31 @@ class SteadyTable:
         return abs(self.belts[:, 1] - self.belts[:, 0]) > STRAIGHT
 
     def radius_over_gauge(self) -> Array:
-        """Radius of the arc of belts that do not slip, of the middle, over the gauge (n,) [-]; 0 on the spot.
+        """Radius of the middle's arc, if belts do not slip, over the gauge (n,) [-].
 
-        It is infinite where the belts do not differ.
+        It is 0 on the spot, and infinite where the belts do not differ.
         """
         left, right = self.belts.T
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.turning, abs(left + right) / 2 / abs(right - left), np.inf)
 
     def no_slip_rate(self, gauge: float) -> Array:
-        """Yaw rate of belts that do not slip, for a distance of the tracks [m] (n,) [rad/s]."""
+        """Yaw rates of belts that do not slip, left positive (n,) [rad/s].
+
+        Args:
+            gauge: Distance between left and right tracks [m].
+        """
         return TrackOffsets.centred(gauge).twist(*self.belts.T)[1]
 
     def yaw_rate(self, gauge: float) -> Array:
-        """Yaw rates (n,) [rad/s], from the slip of both sides where there are none.
+        """Yaw rates of the turns, left positive (n,) [rad/s].
+
+        Args:
+            gauge: Distance between left and right tracks [m]; used only where no yaw rates were measured, so
+                that they follow from the slip of both sides.
 
         Raises:
-            UnknownNameError: There is neither.
+            UnknownNameError: There is neither a yaw rate nor the slip of both sides.
         """
         if (given := self.responses.get("yaw_rate")) is not None:
             return given
@@ -165,7 +180,13 @@ class SteadyTable:
 
 
 def rate_of(belts: Array, slips: Array, gauge: float) -> Array:
-    """Yaw rates of tracks at a distance [m] by their belts and slips (n, 2) [m/s]."""
+    """Yaw rates by what belts and tracks do, left positive (n,) [rad/s].
+
+    Args:
+        belts: Speeds of the left and right belts (n, 2) [m/s].
+        slips: Belt speeds less the tracks' speeds over the ground (n, 2) [m/s].
+        gauge: Distance between left and right tracks [m].
+    """
     tracks = belts - slips
     return np.asarray((tracks[:, 1] - tracks[:, 0]) / gauge)
 

@@ -17,7 +17,15 @@ from segtrack.station.protocol.client import Role
 
 
 class CourseOption(BaseModel):
-    """Course that can be chosen."""
+    """Course that can be chosen.
+
+    Attributes:
+        name: Name of the course.
+        title: Title of the course, for people.
+        settings: Values of its setting that are offered, in `unit`; empty without a setting.
+        setting_name: Name of the setting; None without one.
+        unit: Unit of the setting; None without one.
+    """
 
     name: str
     title: str
@@ -27,7 +35,15 @@ class CourseOption(BaseModel):
 
 
 class Options(BaseModel):
-    """Choices that the page offers."""
+    """Choices that the page offers.
+
+    Attributes:
+        vehicles: Names of vehicles.
+        track_models: Names of track models.
+        engines: Names of engines.
+        courses: Courses.
+        soils: Names of soils.
+    """
 
     vehicles: tuple[str, ...]
     track_models: tuple[str, ...]
@@ -37,7 +53,13 @@ class Options(BaseModel):
 
 
 class Welcome(BaseModel):
-    """Answer to a client's hello."""
+    """Answer to a client's hello.
+
+    Attributes:
+        client: Id that the station gave the client.
+        role: Role that the client has now.
+        options: Choices of a run.
+    """
 
     type: Literal["welcome"] = "welcome"
     client: int
@@ -67,14 +89,23 @@ class SceneMessage(BaseModel):
 
 
 class ErrorAnswer(BaseModel):
-    """Refusal of a client's message, with the reason."""
+    """Refusal of a client's message.
+
+    Attributes:
+        what: Sentence that says what is refused, and why.
+    """
 
     type: Literal["error"] = "error"
     what: str
 
 
 class Pong(BaseModel):
-    """Answer to a ping: the client's time [ms], and the station's [s]."""
+    """Answer to a ping.
+
+    Attributes:
+        time: Client's clock, as the ping gave it [ms].
+        server: Station's monotonic clock [s].
+    """
 
     type: Literal["pong"] = "pong"
     time: float
@@ -82,7 +113,11 @@ class Pong(BaseModel):
 
 
 class ReportLink(BaseModel):
-    """Link of the operator's report."""
+    """Link of the operator's report.
+
+    Attributes:
+        link: Address of the report.
+    """
 
     type: Literal["report"] = "report"
     link: str

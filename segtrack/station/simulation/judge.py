@@ -93,7 +93,7 @@ class Judge:
         return self._noted(self.trial.update(self._observer.look(self._session.time, now, late, commanded)))
 
     def ask_help(self) -> list[TrialEvent]:
-        """Give up the repetition because somebody helped.
+        """End the repetition by the fault "asked for help", and return the trial's new events.
 
         Raises:
             NotReadyError: The trial does not run.

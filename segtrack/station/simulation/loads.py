@@ -35,7 +35,14 @@ class LoadReader:
         read_contact_forces(session)
 
     def update(self, spare: float) -> None:
-        """Read the loads if wanted and due; seldom, if the last reading took longer than `spare` [s]."""
+        """Read the loads if they are wanted and due.
+
+        They are due `LOADS_PERIOD` after the last reading; if that took longer than `spare`, not before its
+        duration is `SHARE` of the time since.
+
+        Args:
+            spare: Time that is left until the tick ends [s]; negative if it is late.
+        """
         begun = time.monotonic()
         period = LOADS_PERIOD if self._cost <= spare else self._cost / SHARE
         if self.wanted and begun - self._read_at >= period:

@@ -70,10 +70,10 @@ class Crew:
         return None if self.driver is None else self.driver.link
 
     def join(self, hello: protocol.Hello) -> Client:
-        """Add a client; a degraded link of its name is kept.
+        """Add a client; if the link of its name is degraded, so is its own, unless it instructs.
 
         Raises:
-            InvalidValueError: The name is none.
+            InvalidValueError: The name cannot be an operator's.
             NotReadyError: Too many look on, or the name may not instruct.
         """
         name = check_operator(hello.name)
@@ -95,8 +95,14 @@ class Crew:
     def change_seat(self, client: Client, action: str, to: int | None) -> bool:
         """Take, give or release the driver's seat; returns True if the driver changed.
 
+        Args:
+            client: Client that asks.
+            action: `take`, `give` or `release`.
+            to: Id of the client that is given the seat; None for the one that drove before.
+
         Raises:
-            NotReadyError: The client may not.
+            NotReadyError: The client may not, somebody waits before it, there is nobody to give the seat to,
+                or another one drives: then the client joins the queue.
         """
         before = self.seats.driver
         match action:

@@ -78,6 +78,12 @@ class Viewing:
     def obey(self, request: ReplayRequest, now: float) -> bool:
         """Open, play, pause, seek or close a replay; returns True if the scene has changed.
 
+        A recording is opened in the background: `poll_library` shows it once it has been read.
+
+        Args:
+            request: Order of a client.
+            now: Monotonic clock [s].
+
         Raises:
             SegtrackError: There is no such recording, or nothing is open.
         """
@@ -122,10 +128,11 @@ class Viewing:
         self.hide_ghost()
 
     def show_ghost(self, recording: str, setup: DriveSetup) -> None:
-        """Show a recording's vehicle as a ghost; its conditions must be those of the setup.
+        """Show a recording's vehicle as a ghost, once it has been read; its conditions must be the setup's.
 
         Raises:
             UnknownNameError: There is no such recording.
+            NotReadyError: Another ghost is being read.
         """
         self._read("ghost", recording, partial(OpenRecording.open_alike, setup=setup))
 
@@ -136,7 +143,13 @@ class Viewing:
         return was_shown
 
     def poll_library(self, now: float) -> bool:
-        """Open recordings that were read; returns True if the scene has changed.
+        """Show the replay and the ghost whose recordings have been read since the last call.
+
+        Args:
+            now: Monotonic clock [s].
+
+        Returns:
+            True if there was one, so that the scene has changed.
 
         Raises:
             SegtrackError: A recording could not be read, or is no ghost of this run.
@@ -155,11 +168,16 @@ class Viewing:
         return bool(done)
 
     def replayed(self, now: float, flags: Flag) -> SeenState | None:
-        """Return the replay's state, with the flags of the simulation; None without a replay."""
+        """Return the replay's state to show at `now` [s], with the ghost; None without a replay.
+
+        Args:
+            now: Monotonic clock [s].
+            flags: Flags of the waiting simulation, which are added.
+        """
         return None if self.replay is None else self._beside_ghost(self.replay.state(now, flags))
 
     def simulated(self, data: bytes) -> SeenState:
-        """Return the simulation's state, with the ghost if there is one."""
+        """Return the simulation's state, a packed `StateMessage`, with the ghost if there is one."""
         return SeenState(data) if self.ghost is None else self._beside_ghost(StateMessage.unpack(data))
 
     def scene_fields(self) -> dict[str, Any] | None:
