@@ -21,8 +21,7 @@ from segtrack.files import write_json
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import ErrorRow, Numerics, Phase, Phases, RunComparison, SampledMotion, Uncertainty
 from segtrack.logs.fit import unfitted_hash, values_of, with_parameters
-from segtrack.logs.mapping import parse_mapping
-from segtrack.logs.replay import parse_terrain
+from segtrack.logs.mapping import parse_mapping, parse_terrain
 from segtrack.report.logs import draw_side_views, find_reports, report_html, report_summary
 from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, judge_maturity
 from segtrack.report.logs.gathering import evidence_of

@@ -12,9 +12,9 @@ from test_clocks import orientations, pair, rates
 from segtrack.errors import ClockError
 from segtrack.geometry import rpy_of
 from segtrack.logs import Motion, Signal
-from segtrack.logs.clocks import SensorMounting, fit_clock
-from segtrack.logs.clocks.joint_fit import mounting_of
-from segtrack.logs.clocks.motion_fit import SCALES
+from segtrack.logs.mapping import SensorMounting, fit_clock
+from segtrack.logs.mapping.joint_fit import mounting_of
+from segtrack.logs.mapping.motion_fit import SCALES
 
 MOUNTED = Rotation.from_euler("ZYX", [0.03, -0.025, 0.035])
 """That of the gyroscope in `pair`."""

@@ -18,7 +18,7 @@ from segtrack.logs import QUANTITIES, Channel, Log, Motion, Signal
 from segtrack.logs.mapping import map_file, map_log, parse_mapping, propose
 from segtrack.logs.reading import read_log, write_bag
 from segtrack.logs.reading import write_csv as write_csv_of
-from segtrack.logs.steady import table as steady_table
+from segtrack.logs.steady import DATA
 
 TIMES = np.arange(0.0, 2.0, 0.05)
 
@@ -351,7 +351,7 @@ def test_the_schema_is_printed_and_nothing_else(run):
     assert run().exit_code == 2
 
 
-MAXXII = Path(steady_table.__file__).parents[1] / "data" / "maxxii_indoor.csv"
+MAXXII = DATA / "maxxii_indoor.csv"
 
 
 def test_a_table_of_steady_turns_is_proposed_as_one():

@@ -19,7 +19,8 @@ from segtrack.errors import SegtrackError
 from segtrack.experiments import drive_turns, uniform_turns
 from segtrack.files import to_json
 from segtrack.logs.fit import Choice, fit, with_parameters
-from segtrack.logs.steady import UNIFORM, SteadyCase, SteadyTable, compare_turns, simulate_table
+from segtrack.logs.mapping import SteadyTable
+from segtrack.logs.steady import UNIFORM, SteadyCase, compare_turns, simulate_table
 from segtrack.report.logs import draw_turns, turns_table
 from segtrack.reproduce.maxxii import recorded_turns
 from segtrack.robot import Motion, Signal

@@ -96,9 +96,8 @@ def turns(
     """Compare a table of steady turns, a row each and no time, with the same belts simulated."""
     from segtrack.description import load_vehicle
     from segtrack.engine import resolve
-    from segtrack.logs.mapping import map_file
-    from segtrack.logs.plausibility import check_plausibility, refuse
-    from segtrack.logs.steady import DATA, UNIFORM, SteadyTable, compare_turns, part_count, simulate_table
+    from segtrack.logs.mapping import SteadyTable, check_plausibility, map_file, refuse
+    from segtrack.logs.steady import DATA, UNIFORM, compare_turns, part_count, simulate_table
     from segtrack.report import Outcome
     from segtrack.report.logs import draw_turns, turns_table
 

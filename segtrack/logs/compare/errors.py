@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from segtrack.errors import UnknownNameError
 from segtrack.logs.compare.phases import CLIMB_PHASES, DRIVE, Phases, find_phases
-from segtrack.logs.compare.sampling import SAMPLE_TIME, SIDES, WINDOW, SampledMotion, smoothed
+from segtrack.logs.compare.sampling import SAMPLE_TIME, WINDOW, SampledMotion, smoothed
+from segtrack.logs.mapping import SIDES
 
 Array = NDArray[np.float64]
 

@@ -24,7 +24,6 @@ STRIDE = 2
 """... and how many of them a displacement takes (relative pose error)."""
 SMOOTHING = 0.25
 """Length of the quadratics that take the noise out of pitch (Savitzky and Golay) [s]."""
-SIDES = ("left", "right")
 _DENSE = 1.5
 """Samples for each of the even clock's, above which a signal is put on that."""
 _MAX_GAP, _MAX_GAPS = 0.5, 3.0

@@ -24,7 +24,7 @@ from segtrack.logs.fit.result import Fit, FittedCase
 from segtrack.logs.fit.search import SearchRun, measure_noise, narrowed, refine, search
 from segtrack.logs.fit.uncertainty import FitUncertainty, uncertainty_of
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Unknown, unknowns_of, with_parameters
-from segtrack.logs.replay import LoadedTerrain
+from segtrack.logs.mapping import LoadedTerrain
 from segtrack.recording import PACKAGES, version_of
 
 Array = NDArray[np.float64]

@@ -23,8 +23,8 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.errors import Problem
 from segtrack.geometry import rpys_of
-from segtrack.logs.clocks import ClockFit
 from segtrack.logs.log import Log
+from segtrack.logs.mapping.clock_fit import ClockFit
 from segtrack.logs.mapping.mapping_file import LogMapping, Sensor
 from segtrack.logs.mapping.quantities import Quantities, Velocity
 from segtrack.logs.mapping.trials import LogTrial

@@ -15,6 +15,8 @@ from segtrack.errors import Problem
 from segtrack.geometry import STANDARD_GRAVITY
 
 _TURN = 2 * math.pi
+SIDES = ("left", "right")
+"""Sides of a vehicle, as keys of belts end: `belt_speed.left`."""
 
 LENGTH = MappingProxyType({"m": 1.0, "cm": 0.01, "mm": 0.001, "km": 1000.0})
 SPEED = MappingProxyType({"m/s": 1.0, "cm/s": 0.01, "mm/s": 0.001, "km/h": 1 / 3.6})
@@ -194,7 +196,7 @@ class SideChannels(Reference):
 
     def channel_names(self) -> Iterator[tuple[str, str]]:
         """Names of the channels that this reference uses."""
-        for side in ("left", "right"):
+        for side in SIDES:
             if (name := known(self, side, None)) is not None:
                 yield side, name
 

@@ -5,6 +5,5 @@ from .table import DATA as DATA
 from .table import PARTS as PARTS
 from .table import UNIFORM as UNIFORM
 from .table import SteadyCase as SteadyCase
-from .table import SteadyTable as SteadyTable
 from .table import part_count as part_count
 from .table import simulate_table as simulate_table

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase
+from segtrack.logs.mapping import SteadyTable
 from segtrack.logs.statistics import percentile_interval
-from segtrack.logs.steady.table import Array, SteadyTable
+from segtrack.logs.steady.table import Array
 
 RESAMPLES = 2000
 """Number of resamplings of the rows, for intervals."""

@@ -13,7 +13,7 @@ from rich.table import Table
 from segtrack.description import VehicleDescription
 from segtrack.logs import Motion
 from segtrack.logs.compare import ErrorRow, Phase, Run
-from segtrack.logs.plausibility import Finding
+from segtrack.logs.mapping import Finding
 from segtrack.terrain import Terrain
 
 LEVELS: Mapping[int, str] = MappingProxyType(

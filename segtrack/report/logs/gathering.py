@@ -22,9 +22,8 @@ from segtrack.logs.compare import (
     SampledMotion,
 )
 from segtrack.logs.fit import PARAMETERS, unfitted_hash, values_of
-from segtrack.logs.mapping import MappedLog
-from segtrack.logs.plausibility import Finding
-from segtrack.logs.replay import LoadedTerrain, Replay
+from segtrack.logs.mapping import Finding, LoadedTerrain, MappedLog
+from segtrack.logs.replay import Replay
 from segtrack.recording import versions
 from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, judge_maturity
 from segtrack.robot import QUANTITIES, quantity_of

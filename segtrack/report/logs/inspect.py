@@ -12,9 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from segtrack.logs import Channel, Log, Motion, Signal, quantity_of
-from segtrack.logs.clocks import ClockFit, Estimate
-from segtrack.logs.mapping import MappedLog
-from segtrack.logs.plausibility import Finding, Plausibility
+from segtrack.logs.mapping import ClockFit, Estimate, Finding, MappedLog, Plausibility
 from segtrack.logs.reading import ClockView, Inspection, SourceView, delays, gaps_of
 from segtrack.report.logs.time_axis import MAX_VALUE, line_through, mark_restarts, name_restarts, time_axis
 from segtrack.report.side_view import SEGMENT_COLOURS, colour_of, new_figure
