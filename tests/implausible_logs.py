@@ -17,7 +17,7 @@ from simulated_logs import climb, step
 
 from segtrack.description import load_vehicle
 from segtrack.logs import Log, Motion
-from segtrack.logs.climbs import load_climbs
+from segtrack.logs.compare import load_climbs
 from segtrack.logs.mapping import LoadedTerrain, Plausibility, check_plausibility, map_log, parse_mapping
 from segtrack.logs.replay import MotionRecorder
 from segtrack.terrain import Plane

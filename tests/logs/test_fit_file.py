@@ -13,10 +13,9 @@ from typer.testing import CliRunner
 from segtrack.cli.app import app
 from segtrack.description import load_vehicle
 from segtrack.errors import FitFileError, SegtrackError
-from segtrack.logs.fit import PARAMETERS, MotionCase, find_fit, load_study
+from segtrack.logs.fit import PARAMETERS, MotionCase, SteadyCase, find_fit, load_study
 from segtrack.logs.fit.file import load_fit_file
 from segtrack.logs.fit.fitting import describe
-from segtrack.logs.steady import SteadyCase
 from segtrack.robot import QUANTITIES
 
 MAPPING = """

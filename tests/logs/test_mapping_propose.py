@@ -15,10 +15,10 @@ from segtrack.errors import MappingFileError
 from segtrack.experiments import trajectory_columns
 from segtrack.files import write_csv
 from segtrack.logs import QUANTITIES, Channel, Log, Motion, Signal
+from segtrack.logs.fit import DATA
 from segtrack.logs.mapping import map_file, map_log, parse_mapping, propose
 from segtrack.logs.reading import read_log, write_bag
 from segtrack.logs.reading import write_csv as write_csv_of
-from segtrack.logs.steady import DATA
 
 TIMES = np.arange(0.0, 2.0, 0.05)
 

@@ -29,7 +29,8 @@ from typer.testing import CliRunner
 from segtrack.cli.app import app
 from segtrack.errors import MappingFileError
 from segtrack.files import write_csv
-from segtrack.logs.climbs import load_climbs
+from segtrack.logs.compare import load_climbs
+from segtrack.logs.fit import DATA
 from segtrack.logs.mapping import (
     ImplausibleLogError,
     check_plausibility,
@@ -40,7 +41,6 @@ from segtrack.logs.mapping import (
 )
 from segtrack.logs.mapping.mapping_file import FINDINGS
 from segtrack.logs.mapping.plausibility import _MOTIONS, _SIGNALS
-from segtrack.logs.steady import DATA
 
 QUICK = "quaternion's order", "pitch's sign", "no gear ratio", "m for mm", "mark of none", "frozen pose"
 

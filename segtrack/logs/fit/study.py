@@ -35,6 +35,7 @@ from segtrack.logs.fit.cases import Case, LogFiles, MotionCase
 from segtrack.logs.fit.file import FitFile, LogSpec, load_fit_file
 from segtrack.logs.fit.fitting import fit
 from segtrack.logs.fit.result import Fit, FittedCase
+from segtrack.logs.fit.steady import DATA, UNIFORM, SteadyCase
 from segtrack.logs.fit.unknowns import PARAMETERS, values_of, with_parameters
 from segtrack.logs.mapping import (
     LoadedTerrain,
@@ -55,7 +56,6 @@ from segtrack.logs.replay import (
     has_belts,
     replay_log,
 )
-from segtrack.logs.steady import DATA, UNIFORM, SteadyCase
 from segtrack.robot import Motion
 
 

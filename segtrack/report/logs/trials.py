@@ -12,9 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from rich.table import Table
 
-from segtrack.logs.climbs import OUTCOMES, ClimbsResult, Condition, Confusion, Limit, Rate
-from segtrack.logs.compare import COVERAGE
-from segtrack.logs.steady import Spread, SteadyComparison
+from segtrack.logs.compare import COVERAGE, OUTCOMES, ClimbsResult, Condition, Confusion, Limit, Rate
+from segtrack.logs.fit import Spread, SteadyComparison
 from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
 
 

@@ -1,9 +1,0 @@
-from .compare import Spread as Spread
-from .compare import SteadyComparison as SteadyComparison
-from .compare import compare_turns as compare_turns
-from .table import DATA as DATA
-from .table import PARTS as PARTS
-from .table import UNIFORM as UNIFORM
-from .table import SteadyCase as SteadyCase
-from .table import part_count as part_count
-from .table import simulate_table as simulate_table
