@@ -19,7 +19,7 @@ from segtrack.errors import InvalidValueError, MappingFileError
 from segtrack.experiments import Rig, uniform_turns, with_contact_length, with_gauge
 from segtrack.logs import Channel, Log, Motion, Signal
 from segtrack.logs.compare import SampledMotion, compare
-from segtrack.logs.compare.sampling import even_times
+from segtrack.logs.compare.phases import even_times
 from segtrack.logs.fit import PARAMETERS, compare_turns
 from segtrack.logs.mapping import SteadyTable, map_log, parse_mapping, parse_terrain
 from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings

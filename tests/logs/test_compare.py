@@ -20,7 +20,7 @@ from segtrack.logs.compare import (
     compare_motions,
 )
 from segtrack.logs.compare.errors import rigid_motion
-from segtrack.logs.compare.sampling import even_times
+from segtrack.logs.compare.phases import even_times
 from segtrack.logs.mapping import parse_terrain
 from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings
 

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from segtrack.description import DriveSpec, VehicleDescription, vehicle_length
 from segtrack.errors import SegtrackError
 from segtrack.logs.mapping.mapped_log import MappedLog, find_attitude
-from segtrack.logs.mapping.references import SIDES
+from segtrack.logs.mapping.quantities import SIDES
 from segtrack.logs.mapping.terrain import LoadedTerrain
 from segtrack.logs.statistics import noise_of
 from segtrack.robot import Motion, Signal

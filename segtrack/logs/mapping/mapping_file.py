@@ -34,8 +34,7 @@ from segtrack.description import (
     read_text,
 )
 from segtrack.errors import FileAccessError, MappingFileError, Problem, suggest
-from segtrack.logs.mapping.quantities import Quantities
-from segtrack.logs.mapping.references import Numbers, Text
+from segtrack.logs.mapping.quantities import Numbers, Quantities, Text
 from segtrack.logs.mapping.views import Seen
 
 

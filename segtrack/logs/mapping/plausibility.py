@@ -18,14 +18,19 @@ from segtrack.logs.mapping.log_mapping import map_log
 from segtrack.logs.mapping.mapped_log import MappedLog
 from segtrack.logs.mapping.mapping_file import MappingFile, Sensor
 from segtrack.logs.mapping.quantities import (
+    ANGLE,
     BELT_TRAVEL,
+    COUNTING,
+    COUNTS,
     BeltSpeed,
+    Despike,
     Orientation,
     Position,
     Quantities,
+    Reference,
+    SideChannels,
     Velocity,
 )
-from segtrack.logs.mapping.references import ANGLE, COUNTING, COUNTS, Despike, Reference, SideChannels
 from segtrack.logs.mapping.terrain import LoadedTerrain, load_terrain
 
 Check = Callable[[LogEvidence], Iterable[Observation]]

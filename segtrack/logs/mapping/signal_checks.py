@@ -20,9 +20,8 @@ from scipy.ndimage import median_filter
 from segtrack.errors import SegtrackError
 from segtrack.logs.mapping.channels import find_column
 from segtrack.logs.mapping.evidence import FEWEST, Array, LogEvidence, Observation, moving
-from segtrack.logs.mapping.quantities import BELT_TRAVEL, BeltSpeed
-from segtrack.logs.mapping.references import SIDES, Despike
-from segtrack.logs.mapping.turns import SteadyTable
+from segtrack.logs.mapping.mapped_log import SteadyTable
+from segtrack.logs.mapping.quantities import BELT_TRAVEL, SIDES, BeltSpeed, Despike
 from segtrack.logs.statistics import noise_of
 from segtrack.robot import Signal, same_signs
 

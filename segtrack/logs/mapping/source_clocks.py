@@ -20,8 +20,7 @@ from segtrack.logs.mapping.clock_fit import ClockFit, Estimate, fit_to_receive_t
 from segtrack.logs.mapping.mapped_log import rotation_from_rpy
 from segtrack.logs.mapping.mapping_file import MappingFile, Sensor, SourceClock
 from segtrack.logs.mapping.motion_fit import fit_clock
-from segtrack.logs.mapping.quantities import AngularVelocity
-from segtrack.logs.mapping.references import TIME
+from segtrack.logs.mapping.quantities import TIME, AngularVelocity
 from segtrack.logs.reading import GAP, restarts_of
 from segtrack.robot import Motion, Signal
 
