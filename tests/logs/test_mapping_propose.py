@@ -45,6 +45,29 @@ def proposed(log):
     return set(map_log(log, parse_mapping(text)).motion.signals)
 
 
+@pytest.mark.parametrize(
+    ("names", "unit"),
+    [
+        (("left_speed_m_s", "right_speed_m_s"), "m/s"),
+        (("left_wheel_rad_s", "right_wheel_rad_s"), "rad/s"),
+        (("LEFT_WHEEL_DEG_S", "RIGHT_WHEEL_DEG_S"), "deg/s"),
+        (("left_current_a", "right_current_a"), "A"),
+        (("x_m", "y_m", "z_m"), "m"),
+        (("x_mm", "y_mm", "z_mm"), "mm"),
+        (("x_cm", "y_cm", "z_cm"), "cm"),
+        (("left_speed_mps", "right_speed_mps"), None),
+        (("left_speed_km_h", "right_speed_km_h"), None),
+        (("left_wheel_rpm", "right_wheel_rpm"), None),
+        (("left_current_mA", "right_current_mA"), None),
+        (("pitch_deg",), None),
+    ],
+)
+def test_of_names_without_a_unit_some_ends_are_proposed_as_one(names, unit):
+    text = propose(bag({}, *(channel(name) for name in names)))
+    assert names[0] in text
+    assert (f"    unit: {unit}\n" if unit else "    unit:  # TODO: ") in text
+
+
 def test_topics_of_known_types_are_found():
     stamps = 5 + TIMES / 1.001
     odometry = [
