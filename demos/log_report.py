@@ -23,9 +23,9 @@ from segtrack.files import write_csv, write_figure, write_text
 from segtrack.logs import Motion
 from segtrack.logs.compare import compare
 from segtrack.logs.fit import with_parameters
-from segtrack.logs.mapping import load_mapping, map_log
+from segtrack.logs.mapping import load_mapping, load_terrain, map_log
 from segtrack.logs.reading import read_log
-from segtrack.logs.replay import MotionRecorder, ReplaySettings, load_terrain, replay
+from segtrack.logs.replay import MotionRecorder, ReplaySettings, replay
 from segtrack.report.logs import draw_side_views, gather, report_html
 
 TERRAIN = "okada-step"

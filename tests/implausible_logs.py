@@ -17,10 +17,9 @@ from simulated_logs import climb, step
 
 from segtrack.description import load_vehicle
 from segtrack.logs import Log, Motion
-from segtrack.logs.climbs import load_climbs
-from segtrack.logs.mapping import map_log, parse_mapping
-from segtrack.logs.plausibility import Plausibility, check_plausibility
-from segtrack.logs.replay import LoadedTerrain, MotionRecorder
+from segtrack.logs.compare import load_climbs
+from segtrack.logs.mapping import LoadedTerrain, Plausibility, check_plausibility, map_log, parse_mapping
+from segtrack.logs.replay import MotionRecorder
 from segtrack.terrain import Plane
 from segtrack.world import World
 

@@ -47,7 +47,7 @@ class RodClimb:
 
     @property
     def begin_of(self):
-        """When each phase begins, by the definitions of `segtrack.logs.compare.phases`."""
+        """When each phase begins, by the definitions of `segtrack.logs.compare`."""
         lift = self.touch + self.length * math.sin(0.1 * self.peak) / self.speed
 
         def fallen(level):  # (1 + cos(pi part)) / 2 = level

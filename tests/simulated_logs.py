@@ -8,7 +8,8 @@ import numpy as np
 from segtrack.description import load_vehicle
 from segtrack.engine import resolve
 from segtrack.logs import Motion
-from segtrack.logs.replay import LoadedTerrain, MotionRecorder, Shift, first_touch, parse_terrain
+from segtrack.logs.mapping import LoadedTerrain, parse_terrain
+from segtrack.logs.replay import MotionRecorder, Shift, first_touch
 from segtrack.robot import Robot
 from segtrack.world import World
 

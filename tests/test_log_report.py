@@ -21,14 +21,11 @@ from segtrack.files import write_json
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import ErrorRow, Numerics, Phase, Phases, RunComparison, SampledMotion, Uncertainty
 from segtrack.logs.fit import unfitted_hash, values_of, with_parameters
-from segtrack.logs.mapping import parse_mapping
-from segtrack.logs.replay import parse_terrain
+from segtrack.logs.mapping import parse_mapping, parse_terrain
 from segtrack.report.logs import draw_side_views, find_reports, report_html, report_summary
-from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, judge_maturity
-from segtrack.report.logs.gathering import evidence_of
+from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, evidence_of, judge_maturity
 from segtrack.report.logs.output import draw_errors
-from segtrack.report.logs.panels import draw_panels, envelope, panels_of
-from segtrack.report.logs.views import pose_at
+from segtrack.report.logs.views import draw_panels, envelope, panels_of, pose_at
 
 TIMES = np.linspace(0.0, 10.0, 101)
 PHASES = (Phase("approach", 0.0, 4.0), Phase("nose lift", 4.0, 10.0))

@@ -20,8 +20,8 @@ from segtrack.description import belt_corners, body_points, bounding_box, find_v
 from segtrack.errors import DivergedError
 from segtrack.experiments.climb import _slip
 from segtrack.geometry import GRAVITY, rotation_of, rpy_of, rpys_of
-from segtrack.logs.clocks import Estimate
-from segtrack.logs.fit.uncertainty import effective_number
+from segtrack.logs.fit.estimates import effective_number
+from segtrack.logs.mapping import Estimate
 from segtrack.logs.statistics import correlation_of
 from segtrack.robot import Motion, Signal, attitude_of, attitudes_of, longitudinal_slip
 from segtrack.scoring import VehicleOutline, WallSensor

@@ -6,13 +6,13 @@ Data flows one way, and each stage is a type:
 |---|---|---|---|
 | read | a file | `Log`: channels as they are in the file | `reading` |
 | map | `Log`, mapping file | `Motion`: quantities in segtrack's units, frames and signs | `mapping` |
-| check | `Motion`, vehicle, terrain | contradictions, and what would explain them | `plausibility` |
-| clocks | signals of two sources | offset and skew, with their uncertainty | `clocks` |
+| clocks | signals of two sources | offset and skew, with their uncertainty | `mapping` |
+| check | `Motion`, vehicle, terrain | contradictions, and what would explain them | `mapping` |
 | replay | `Motion`, vehicle, terrain | `Motion` as simulated | `replay` |
-| compare | two `Motion` | errors beside their uncertainty, by phase | `compare` |
-| climbs | a table of trials | outcomes beside simulated ones | `climbs` |
-| steady | a table of turns | yaw rates beside simulated ones | `steady` |
 | fit | several `Motion` | parameters with their uncertainty, a vehicle file | `fit` |
+| steady | a table of turns | yaw rates beside simulated ones | `fit` |
+| compare | two `Motion` | errors beside their uncertainty, by phase | `compare` |
+| climbs | a table of trials | outcomes beside simulated ones | `compare` |
 """
 
 from segtrack.logs.log import Channel, Log

@@ -20,14 +20,8 @@ from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import resolve
 from segtrack.experiments import Workers
 from segtrack.logs.fit import Choice, Fit, MotionCase, ParameterEstimate, fit, replay_case, with_parameters
-from segtrack.logs.replay import (
-    LoadedTerrain,
-    MotionRecorder,
-    ReplaySettings,
-    Shift,
-    first_touch,
-    parse_terrain,
-)
+from segtrack.logs.mapping import LoadedTerrain, parse_terrain
+from segtrack.logs.replay import MotionRecorder, ReplaySettings, Shift, first_touch
 from segtrack.report import Outcome
 from segtrack.reproduce.registry import Session
 from segtrack.robot import Motion, Signal

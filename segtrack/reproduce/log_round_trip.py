@@ -20,8 +20,7 @@ from scipy.spatial.transform import Rotation
 from segtrack.experiments import run_parallel
 from segtrack.geometry import rpy_of
 from segtrack.logs import Channel, Log
-from segtrack.logs.clocks import ClockFit, Estimate
-from segtrack.logs.mapping import map_log, parse_mapping
+from segtrack.logs.mapping import ClockFit, Estimate, map_log, parse_mapping
 from segtrack.report import SEGMENT_COLOURS, Outcome, new_figure
 from segtrack.reproduce.registry import Session
 from segtrack.robot import turned_at

@@ -17,8 +17,8 @@ from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import find_track_model, resolve
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.experiments import DrivenTurns, drive_turns, run_parallel, uniform_turns, with_contact_length
-from segtrack.logs.mapping import map_file
-from segtrack.logs.steady import DATA, PARTS, UNIFORM, SteadyTable
+from segtrack.logs.fit import DATA, PARTS, UNIFORM
+from segtrack.logs.mapping import SteadyTable, map_file
 from segtrack.report import SEGMENT_COLOURS, Outcome, new_figure
 from segtrack.reproduce.registry import Session, TrackModels, runnable
 

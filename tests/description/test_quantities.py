@@ -19,12 +19,11 @@ from segtrack.errors import InvalidValueError, MappingFileError
 from segtrack.experiments import Rig, uniform_turns, with_contact_length, with_gauge
 from segtrack.logs import Channel, Log, Motion, Signal
 from segtrack.logs.compare import SampledMotion, compare
-from segtrack.logs.compare.sampling import even_times
-from segtrack.logs.fit import PARAMETERS
-from segtrack.logs.mapping import map_log, parse_mapping
-from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings, parse_terrain
+from segtrack.logs.compare.phases import even_times
+from segtrack.logs.fit import PARAMETERS, compare_turns
+from segtrack.logs.mapping import SteadyTable, map_log, parse_mapping, parse_terrain
+from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings
 from segtrack.logs.replay.path import belts_of, logged_path, odometry_arc
-from segtrack.logs.steady import SteadyTable, compare_turns
 from segtrack.robot import Robot
 
 VEHICLES = tuple(bundled_vehicles())

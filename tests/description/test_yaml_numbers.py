@@ -9,8 +9,7 @@ import yaml
 
 from segtrack.description import read_value
 from segtrack.errors import MappingFileError, TerrainFileError
-from segtrack.logs.mapping import parse_mapping
-from segtrack.logs.replay import parse_terrain
+from segtrack.logs.mapping import parse_mapping, parse_terrain
 
 PIECES = (
     "",

@@ -8,16 +8,16 @@ from tables import each_row
 from typer.testing import CliRunner
 
 from segtrack.errors import ClimbsFileError, SegtrackError
-from segtrack.logs.climbs import (
+from segtrack.logs.compare import (
     ClimbsInterrupted,
     ClimbTable,
     Confusion,
     Limit,
     Rate,
+    climbs,
     load_climbs,
     plan_climbs,
     robot_limit,
-    run,
     run_climbs,
     simulated_limit,
 )
@@ -50,7 +50,7 @@ def made_up(monkeypatch):
         by = variant.by if variant.input == "height" else 0.0
         return "climbed" if height + by <= limit_of(condition, variant) else "stuck"
 
-    monkeypatch.setattr(run, "outcome_of", outcome)
+    monkeypatch.setattr(climbs, "outcome_of", outcome)
     return driven
 
 
@@ -292,14 +292,14 @@ def test_a_step_may_be_uncertain_itself(table, made_up):
 
 
 def test_what_is_done_is_kept_when_it_is_interrupted(table, made_up, monkeypatch):
-    plan, decided = plan_climbs(table, "quince"), run.outcome_of
+    plan, decided = plan_climbs(table, "quince"), climbs.outcome_of
 
     def outcome(condition, height, variant):
         if height == 0.3 and variant.name:
             raise KeyboardInterrupt
         return decided(condition, height, variant)
 
-    monkeypatch.setattr(run, "outcome_of", outcome)
+    monkeypatch.setattr(climbs, "outcome_of", outcome)
     with pytest.raises(ClimbsInterrupted) as error:
         run_climbs(plan, workers=1)
     result = error.value.result
@@ -366,7 +366,7 @@ def test_an_interrupted_command_writes_what_is_done(tmp_path, made_up, monkeypat
             raise KeyboardInterrupt
         return "climbed"
 
-    monkeypatch.setattr(run, "outcome_of", outcome)
+    monkeypatch.setattr(climbs, "outcome_of", outcome)
     result = invoke("--jobs", "1", "--out", tmp_path)
     assert result.exit_code == 130
     assert "interrupted: 5 of 6 trials are done" in result.stderr

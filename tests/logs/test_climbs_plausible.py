@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from segtrack.errors import ClimbsFileError
-from segtrack.logs.climbs import load_climbs, plan_climbs, run, run_climbs
-from segtrack.logs.climbs.table import UNITS, column_of, fitting_unit, meant_outcome
+from segtrack.logs.compare import climbs, load_climbs, plan_climbs, run_climbs
+from segtrack.logs.compare.climb_table import UNITS, column_of, fitting_unit, meant_outcome
 
 HEIGHTS = (0.04, 0.12, 0.19, 0.24, 0.38)
 TRIALS = [
@@ -258,7 +258,7 @@ def test_a_speed_that_the_table_does_not_say_is_no_mistake_of_it(tmp_path):
 
 def test_notes_stay_in_every_result(tmp_path, monkeypatch):
     monkeypatch.setattr(
-        run, "outcome_of", lambda condition, height, variant: "climbed" if height < 0.3 else "stuck"
+        climbs, "outcome_of", lambda condition, height, variant: "climbed" if height < 0.3 else "stuck"
     )
     path = written(tmp_path, [*TRIALS, TRIALS[3] | {"outcome": "failed"}])
     plan = plan_climbs(load_climbs(path), "quince")
@@ -273,7 +273,7 @@ def test_notes_stay_in_every_result(tmp_path, monkeypatch):
 
 
 def test_a_table_that_cannot_be_is_refused_by_the_command_before_it_simulates(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "outcome_of", lambda *_: pytest.fail("it is simulated"))
+    monkeypatch.setattr(climbs, "outcome_of", lambda *_: pytest.fail("it is simulated"))
     from segtrack.cli.app import app
 
     path = written(tmp_path, spoilt(times("height", 100)))

@@ -13,10 +13,15 @@ from tables import each_row
 
 from segtrack.errors import ClockError
 from segtrack.logs import Motion, Signal
-from segtrack.logs.clocks import Estimate, SensorMounting, fit_clock, fit_to_receive_times
-from segtrack.logs.clocks.clock_fit import NoiseLikelihood, NoiseModel
-from segtrack.logs.clocks.clock_guess import _correlation_problem, _Curve
-from segtrack.logs.clocks.views import View, compute_increments, compute_noise_weights
+from segtrack.logs.mapping import Estimate, SensorMounting, fit_clock, fit_to_receive_times
+from segtrack.logs.mapping.clock_fit import NoiseLikelihood, NoiseModel
+from segtrack.logs.mapping.views import (
+    View,
+    _correlation_problem,
+    _Curve,
+    compute_increments,
+    compute_noise_weights,
+)
 from segtrack.logs.statistics import sandwich
 from segtrack.reproduce.log_round_trip import (
     LoggedClimb,

@@ -15,7 +15,8 @@ from segtrack.logs.compare import (
     compare,
     find_phases,
 )
-from segtrack.logs.replay import ReplaySettings, parse_terrain, replay
+from segtrack.logs.mapping import parse_terrain
+from segtrack.logs.replay import ReplaySettings, replay
 from segtrack.report.logs import draw_comparison
 from segtrack.world import World
 

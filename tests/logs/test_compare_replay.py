@@ -26,15 +26,8 @@ from segtrack.logs.compare import (
     simulation_count,
     simulations,
 )
-from segtrack.logs.replay import (
-    AlignedLog,
-    Place,
-    Replay,
-    ReplaySettings,
-    first_touch,
-    load_terrain,
-    parse_terrain,
-)
+from segtrack.logs.mapping import load_terrain, parse_terrain
+from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings, first_touch
 
 STEP = "terrain: [{step: {height: 0.2, length: 2.0}, place: {x: 1.0}}]"
 

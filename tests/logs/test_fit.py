@@ -39,7 +39,7 @@ from segtrack.logs.fit.evaluate import LOSSES, Loss
 from segtrack.logs.fit.result import SHOWN_BY
 from segtrack.logs.fit.study import calibrated, write_vehicle
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET
-from segtrack.report.logs.fit import draw_fit, draw_residuals, fit_tables
+from segtrack.report.logs import fit_outcome
 from segtrack.robot import Motion, Signal
 
 PROVENANCE = {
@@ -131,11 +131,12 @@ def test_a_fit_says_which_signals_tell_of_a_parameter_and_draws_what_is_left(
         shares.sum(axis=0), 1.0, rtol=1e-3
     )  # The rest is what no unknown is looser than.
     assert shares[1, names.index("drive_lag")] > 0.3 and shares[1, names.index("com_x")] == 0.0
-    table = fit_tables(fitted)[2]
+    outcome = fit_outcome(fitted)
+    table = outcome.tables[2]
     assert table.title == "Which signals tell of a parameter" and list(table.columns[0].cells) == names
     assert "pitch of high" in list(table.columns[1].cells)[names.index("com_x")]
     assert advice_of(fitted) == {}
-    axes = draw_residuals(fitted).axes
+    axes = outcome.files["residuals.png"].axes
     lines = axes[0].get_lines()
     np.testing.assert_array_equal(
         lines[1].get_ydata(), fitted.cases[0].after[fitted.cases[0].case.rows.there[:, 0], 0]
@@ -235,7 +236,7 @@ def test_what_no_log_shows_is_not_identifiable_and_its_interval_is_the_bounds(tm
     path = write_vehicle(tmp_path / "fitted.yaml", written, found.remarks)
     assert path.read_text().startswith(f"# {found.remarks[0]}\n") and load_vehicle(path) == written
     assert advice_of(found) == {"com_z": SHOWN_BY["com_z"]}
-    assert "as written" in [column.header for column in fit_tables(found)[1].columns]
+    assert "as written" in [column.header for column in fit_outcome(found).tables[1].columns]
     assert z.why == "it changes what the logs show less than noise and what the model gets wrong"
     assert [list(combination.parts) for combination in found.undetermined] == [["com_z"]]
 
@@ -484,9 +485,10 @@ def test_simulations_that_diverge_are_as_bad_as_can_be_and_do_not_end_a_fit() ->
     assert summary["score"] == pytest.approx(1.0, abs=0.1)
     logs = calibrated(found, PROVENANCE).calibration.logs
     assert logs["a"].score_before is None and logs["a"].score == summary["score"]
-    _, table, _ = fit_tables(found)
+    outcome = fit_outcome(found)
+    _, table, _ = outcome.tables
     assert list(table.columns[2].cells) == ["diverged"]
-    axes = draw_fit(found).axes[0]
+    axes = outcome.files["fit.png"].axes[0]
     assert [line.get_label() for line in axes.lines] == ["logged", "fitted"]
     assert estimate.interval[0] < -0.02 < estimate.interval[1]
 

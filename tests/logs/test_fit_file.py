@@ -13,10 +13,8 @@ from typer.testing import CliRunner
 from segtrack.cli.app import app
 from segtrack.description import load_vehicle
 from segtrack.errors import FitFileError, SegtrackError
-from segtrack.logs.fit import PARAMETERS, MotionCase, find_fit, load_study
-from segtrack.logs.fit.file import load_fit_file
+from segtrack.logs.fit import PARAMETERS, MotionCase, SteadyCase, find_fit, load_study
 from segtrack.logs.fit.fitting import describe
-from segtrack.logs.steady import SteadyCase
 from segtrack.robot import QUANTITIES
 
 MAPPING = """
@@ -146,7 +144,7 @@ logs:
   c: {log: drive.csv, mapping: mapping.yaml, holdout: true}
 """)
     with pytest.raises(FitFileError) as error:
-        load_fit_file(folder / "bad.yaml")
+        load_study(folder / "bad.yaml")
     there = ", ".join([*PARAMETERS, "clock_offset"])
     assert str(error.value).splitlines() == [
         f"bad.yaml:{line}: {message}"

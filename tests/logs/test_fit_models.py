@@ -14,7 +14,6 @@ from segtrack.description import VehicleDescription
 from segtrack.files import to_json
 from segtrack.logs.fit import Choice, Fit, MotionCase, SharedEstimate, compare_models, fit
 from segtrack.report.logs import models_outcome
-from segtrack.report.logs.fit import draw_models, models_table
 from segtrack.robot import Motion, Signal
 
 
@@ -82,7 +81,7 @@ def test_models_are_told_side_by_side(fits: dict[str, Fit]) -> None:
     outcome = models_outcome(fits)
     to_json(outcome.summary)
     assert {"models.json", "models.png", "early/fit.json", "late/residuals.png"} <= set(outcome.files)
-    table = models_table(compare_models(fits))
+    table = outcome.tables[-1]
     assert [column.header for column in table.columns[:3]] == ["parameter", "early", "late"]
-    labels = [text.get_text() for text in draw_models(compare_models(fits)).axes[1].get_yticklabels()]
+    labels = [text.get_text() for text in outcome.files["models.png"].axes[1].get_yticklabels()]
     assert labels == ["early", "late", "together"]

@@ -11,11 +11,10 @@ from log_fit_doubles import VEHICLE, logged
 from segtrack.description import load_vehicle
 from segtrack.experiments import Workers
 from segtrack.logs.fit import Choice, Profile
-from segtrack.logs.fit.estimates import estimates_of
+from segtrack.logs.fit.estimates import effective_number, estimates_of, uncertainty_of
 from segtrack.logs.fit.evaluate import Evaluator, Store
 from segtrack.logs.fit.fitting import describe
 from segtrack.logs.fit.search import noise_of_row
-from segtrack.logs.fit.uncertainty import effective_number, uncertainty_of
 from segtrack.logs.fit.unknowns import unknowns_of
 from segtrack.recording import version_of
 

@@ -14,7 +14,7 @@ from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError, MappingFileError, UnknownNameError
 from segtrack.logs.compare import SampledMotion
 from segtrack.logs.compare.errors import responses_of
-from segtrack.logs.compare.sampling import even_times
+from segtrack.logs.compare.phases import even_times
 from segtrack.logs.mapping import map_file, map_log, parse_mapping
 from segtrack.logs.mapping.convert import with_constants
 from segtrack.logs.replay.alignment import flippers_at

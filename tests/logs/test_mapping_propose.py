@@ -15,10 +15,10 @@ from segtrack.errors import MappingFileError
 from segtrack.experiments import trajectory_columns
 from segtrack.files import write_csv
 from segtrack.logs import QUANTITIES, Channel, Log, Motion, Signal
+from segtrack.logs.fit import DATA
 from segtrack.logs.mapping import map_file, map_log, parse_mapping, propose
 from segtrack.logs.reading import read_log, write_bag
 from segtrack.logs.reading import write_csv as write_csv_of
-from segtrack.logs.steady import table as steady_table
 
 TIMES = np.arange(0.0, 2.0, 0.05)
 
@@ -43,6 +43,29 @@ def proposed(log):
     text = propose(log)
     assert "# TODO" not in text
     return set(map_log(log, parse_mapping(text)).motion.signals)
+
+
+@pytest.mark.parametrize(
+    ("names", "unit"),
+    [
+        (("left_speed_m_s", "right_speed_m_s"), "m/s"),
+        (("left_wheel_rad_s", "right_wheel_rad_s"), "rad/s"),
+        (("LEFT_WHEEL_DEG_S", "RIGHT_WHEEL_DEG_S"), "deg/s"),
+        (("left_current_a", "right_current_a"), "A"),
+        (("x_m", "y_m", "z_m"), "m"),
+        (("x_mm", "y_mm", "z_mm"), "mm"),
+        (("x_cm", "y_cm", "z_cm"), "cm"),
+        (("left_speed_mps", "right_speed_mps"), None),
+        (("left_speed_km_h", "right_speed_km_h"), None),
+        (("left_wheel_rpm", "right_wheel_rpm"), None),
+        (("left_current_mA", "right_current_mA"), None),
+        (("pitch_deg",), None),
+    ],
+)
+def test_of_names_without_a_unit_some_ends_are_proposed_as_one(names, unit):
+    text = propose(bag({}, *(channel(name) for name in names)))
+    assert names[0] in text
+    assert (f"    unit: {unit}\n" if unit else "    unit:  # TODO: ") in text
 
 
 def test_topics_of_known_types_are_found():
@@ -351,7 +374,7 @@ def test_the_schema_is_printed_and_nothing_else(run):
     assert run().exit_code == 2
 
 
-MAXXII = Path(steady_table.__file__).parents[1] / "data" / "maxxii_indoor.csv"
+MAXXII = DATA / "maxxii_indoor.csv"
 
 
 def test_a_table_of_steady_turns_is_proposed_as_one():

@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 from segtrack.errors import InvalidValueError, MappingFileError
 from segtrack.logs import Log
 from segtrack.logs.mapping import map_file, map_log, map_trials, parse_mapping
-from segtrack.logs.mapping.trials import find_trials
 
 YAW = "quantities: {yaw: {channel: a, unit: rad}}\n"
 WINDOWS = "split: {windows: [[0, 1], [2, 3]]}\n"
@@ -37,19 +36,16 @@ def test_runs_of_a_number_are_what_logs_of_their_own_would_be():
     numbers = np.repeat([np.nan, 1.0, 0.0, 2.0, 2.0, 1.0], [10, 50, 20, 30, 30, 60])
     log = log_of(channel("a", np.sin(TIMES)), channel("run", numbers))
     mapping = split("{channel: run, missing: 0}")
-    trials = find_trials(log, mapping)
-    assert [(t.number, t.label, t.rows) for t in trials] == [
-        (1, "run 1", (10, 60)),
-        (2, "run 2", (80, 140)),
-        (3, "run 1", (140, 200)),
-    ]
-    for trial in trials:
-        rows = slice(*trial.rows)
+    trials = [("run 1", slice(10, 60)), ("run 2", slice(80, 140)), ("run 1", slice(140, 200))]
+    for number, (label, rows) in enumerate(trials, start=1):
         alone = map_log(log_of(channel("a", np.sin(TIMES[rows]), times=TIMES[rows])), parse_mapping(YAW))
-        mapped = map_log(log, mapping, trial.number)
+        mapped = map_log(log, mapping, number)
+        assert mapped.record()["trial"] == {"number": number, "of": label}
         assert np.array_equal(mapped.motion["yaw"], alone.motion["yaw"])
         assert np.array_equal(mapped.motion.times, alone.motion.times)
-        assert mapped.begin == alone.begin == TIMES[trial.rows[0]]
+        assert mapped.begin == alone.begin == TIMES[rows.start]
+    with pytest.raises(InvalidValueError, match="1 to 3, as m.yaml splits log.csv"):
+        map_log(log, mapping, 4)
 
 
 def test_times_may_start_again_with_each_trial():
@@ -174,10 +170,11 @@ def test_runs_of_too_few_rows_are_no_trials():
         numbers = np.repeat([1.0, 7.0, 2.0], [50, rows, 150 - rows])
         log, mapping = log_of(channel("a", TIMES), channel("run", numbers)), split("{channel: run}")
         if rows == 3:
-            assert len(find_trials(log, mapping)) == 3
+            with pytest.raises(InvalidValueError, match="1 to 3, as m.yaml splits log.csv"):
+                map_log(log, mapping, 4)
             continue
         with pytest.raises(MappingFileError) as error:
-            find_trials(log, mapping)
+            map_log(log, mapping, 1)
         assert str(error.value) == (
             f"m.yaml:1: split.channel must have at least 3 rows a run, got {rows} of run 7 from row 50 on: "
             "see missing, and sort where rows come late"

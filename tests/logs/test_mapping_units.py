@@ -6,7 +6,7 @@ from mapped_logs import COUNT, TIMES, channel, constant, log_of, mapped, refused
 from tables import each_row
 
 from segtrack.logs.mapping import ANGLE, LENGTH, SPEED
-from segtrack.logs.mapping.references import CURRENT, ENERGY, FORCE, TIME, TURNING
+from segtrack.logs.mapping.quantities import CURRENT, ENERGY, FORCE, TIME, TURNING
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,18 @@ from typer.testing import CliRunner
 from segtrack.cli.app import app
 from segtrack.errors import MappingFileError
 from segtrack.files import write_csv
-from segtrack.logs.climbs import load_climbs
-from segtrack.logs.mapping import map_file, map_log, parse_mapping
+from segtrack.logs.compare import load_climbs
+from segtrack.logs.fit import DATA
+from segtrack.logs.mapping import (
+    ImplausibleLogError,
+    check_plausibility,
+    map_file,
+    map_log,
+    parse_mapping,
+    refuse,
+)
 from segtrack.logs.mapping.mapping_file import FINDINGS
-from segtrack.logs.plausibility import ImplausibleLogError, check_plausibility, refuse
-from segtrack.logs.plausibility.check import _MOTIONS, _SIGNALS
-from segtrack.logs.steady import DATA
+from segtrack.logs.mapping.plausibility import _MOTIONS, _SIGNALS
 
 QUICK = "quaternion's order", "pitch's sign", "no gear ratio", "m for mm", "mark of none", "frozen pose"
 

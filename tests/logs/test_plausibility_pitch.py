@@ -7,8 +7,7 @@ import pytest
 
 from segtrack.geometry import GRAVITY
 from segtrack.logs import Channel, Log
-from segtrack.logs.mapping import map_log, parse_mapping
-from segtrack.logs.plausibility import check_plausibility
+from segtrack.logs.mapping import check_plausibility, map_log, parse_mapping
 
 MAPPING = """
 quantities:

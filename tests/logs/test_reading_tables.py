@@ -10,7 +10,6 @@ from tables import each_row
 
 from segtrack.errors import LogFileError
 from segtrack.logs.reading import is_time, read_log
-from segtrack.logs.reading.headers import seconds_of, unit_of
 
 RANDOM = np.random.default_rng(3)
 TABLE = np.column_stack(
@@ -112,10 +111,26 @@ def test_dates_are_seconds_since_1970(tmp_path):
         ("q[0]", ""),
         ("speed[left]", ""),
         ("deg", ""),
+        ("v_mps", "m/s"),
+        ("v_mm_s", "mm/s"),
+        ("v_km_h", "km/h"),
+        ("v_kmh", "km/h"),
+        ("w_rad_s", "rad/s"),
+        ("w_deg_s", "deg/s"),
+        ("pitch_rad", "rad"),
+        ("x_mm", "mm"),
+        ("x_cm", "cm"),
+        ("a_m_s2", "m/s^2"),
+        ("a_mps2", "m/s^2"),
+        ("left_mA", "mA"),
+        ("rate_Hz", "Hz"),
+        ("v_M_S", ""),  # Case counts: mA is no MA.
+        ("i_A", ""),
     ],
 )
-def test_a_header_has_a_unit_where_nothing_else_can_be_meant(header, unit):
-    assert unit_of(header) == unit
+def test_a_header_has_a_unit_where_nothing_else_can_be_meant(tmp_path, header, unit):
+    (tmp_path / "log.csv").write_text(f"t,{header}\n0,1\n1,2\n")
+    assert read_log(tmp_path / "log.csv").channels[header].unit == unit
 
 
 @pytest.mark.parametrize(
@@ -134,17 +149,25 @@ def test_times_are_known_by_their_names(header, answer):
     assert is_time(header) == answer
 
 
+def times_in(folder, header, values):
+    """Times of a table's rows [s], and the unit that they were taken for."""
+    (folder / "log.csv").write_text(f"{header},v\n" + "".join(f"{value!r},0\n" for value in values.tolist()))
+    found = read_log(folder / "log.csv").channels["v"].times
+    ratio = round(values[-1] / found[-1])
+    return found, {1: "s", 10**3: "ms", 10**6: "us", 10**9: "ns"}[ratio]
+
+
 @pytest.mark.parametrize(("scale", "unit"), [(1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")])
-def test_times_since_1970_show_their_unit(scale, unit):
+def test_times_since_1970_show_their_unit(tmp_path, scale, unit):
     times = 1.7e9 + np.arange(3) / 4
-    found, taken = seconds_of(np.rint(times * scale) if scale > 1 else times, "", "timestamp")
+    found, taken = times_in(tmp_path, "timestamp", np.rint(times * scale) if scale > 1 else times)
     assert taken == unit
     assert found == pytest.approx(times, abs=1e-6)
 
 
-def test_an_uptime_in_nanoseconds_is_not_taken_for_a_time_since_1970():
+def test_an_uptime_in_nanoseconds_is_not_taken_for_a_time_since_1970(tmp_path):
     uptime = np.linspace(1.0e12, 3.6e12, 5)
-    assert seconds_of(uptime, "", "time")[1] == "s"
+    assert times_in(tmp_path, "time", uptime)[1] == "s"
 
 
 @pytest.mark.parametrize("delimiter", [",", " "])
@@ -263,15 +286,15 @@ def test_a_text_has_few_control_characters(share, is_read, tmp_path):
 
 
 @pytest.mark.parametrize(("first", "unit"), [(0.99e9, "s"), (1.01e9, "ms"), (4.0e9, "ms"), (4.2e9, "s")])
-def test_times_since_1970_are_from_2001_to_2099(first, unit):
+def test_times_since_1970_are_from_2001_to_2099(tmp_path, first, unit):
     values = 1e3 * (first + np.arange(5.0))
-    assert seconds_of(values, "", "t")[1] == unit
+    assert times_in(tmp_path, "t", values)[1] == unit
 
 
 @pytest.mark.parametrize(("years", "unit"), [(0.8, "ms"), (1.3, "s")])
-def test_times_since_1970_are_of_less_than_a_fiftieth_of_that(years, unit):
+def test_times_since_1970_are_of_less_than_a_fiftieth_of_that(tmp_path, years, unit):
     values = 1e3 * (1.76e9 + np.array([0.0, years * 365.25 * 86400]))
-    assert seconds_of(values, "", "t")[1] == unit
+    assert times_in(tmp_path, "t", values)[1] == unit
 
 
 @pytest.mark.parametrize(("last", "rows"), [(0.9e20, 3), (1.1e20, 2)])

@@ -12,7 +12,8 @@ from tables import each_row
 from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError, LogFileError, UnknownNameError
 from segtrack.logs import Motion, Signal
-from segtrack.logs.replay import Place, ReplaySettings, Shift, align, first_touch, load_terrain, parse_terrain
+from segtrack.logs.mapping import load_terrain, parse_terrain
+from segtrack.logs.replay import Place, ReplaySettings, Shift, align, first_touch
 from segtrack.logs.replay.alignment import find_onset, stand
 from segtrack.logs.replay.path import belts_of, way_of
 from segtrack.world import World

@@ -15,17 +15,8 @@ from tables import each_row
 from segtrack.courses import bundled_courses, load_course
 from segtrack.description import bundled_vehicles, load_vehicle, vehicle_links
 from segtrack.logs import Channel, Log, Motion, Signal
-from segtrack.logs.mapping import map_log, parse_mapping
-from segtrack.logs.replay import (
-    ReplaySettings,
-    StartPoseError,
-    align,
-    check_start,
-    load_terrain,
-    parse_terrain,
-    replay,
-    replay_log,
-)
+from segtrack.logs.mapping import load_terrain, map_log, parse_mapping, parse_terrain
+from segtrack.logs.replay import ReplaySettings, StartPoseError, align, check_start, replay, replay_log
 from segtrack.logs.replay.alignment import stand
 from segtrack.world import World
 

@@ -7,7 +7,8 @@ import pytest
 
 from segtrack.courses import load_course
 from segtrack.errors import FileAccessError, InvalidValueError, TerrainFileError, UnknownNameError
-from segtrack.logs.replay import ReplaySettings, load_terrain, parse_terrain
+from segtrack.logs.mapping import load_terrain, parse_terrain
+from segtrack.logs.replay import ReplaySettings
 from segtrack.terrain import Step, profile
 
 STEP = "terrain: [{step: {height: 0.12, length: 3.0}, place: {x: 1.0}, width: 2.4}]"

@@ -18,8 +18,8 @@ from segtrack.description import load_vehicle
 from segtrack.errors import SegtrackError
 from segtrack.experiments import drive_turns, uniform_turns
 from segtrack.files import to_json
-from segtrack.logs.fit import Choice, fit, with_parameters
-from segtrack.logs.steady import UNIFORM, SteadyCase, SteadyTable, compare_turns, simulate_table
+from segtrack.logs.fit import UNIFORM, Choice, SteadyCase, compare_turns, fit, simulate_table, with_parameters
+from segtrack.logs.mapping import SteadyTable
 from segtrack.report.logs import draw_turns, turns_table
 from segtrack.reproduce.maxxii import recorded_turns
 from segtrack.robot import Motion, Signal

@@ -14,10 +14,9 @@ from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import Phase
 from segtrack.report.logs import report_html
 from segtrack.report.logs.content import Evidence, ReportContent, judge_maturity
-from segtrack.report.logs.panels import panels_of, residuals_of
-from segtrack.report.logs.time_axis import extreme_rows
-from segtrack.report.logs.traces import thinned_note, traces_json
-from segtrack.report.logs.views import draw_path, path_view
+from segtrack.report.logs.inspect import extreme_rows
+from segtrack.report.logs.output import thinned_note, traces_json
+from segtrack.report.logs.views import draw_path, panels_of, path_view, residuals_of
 
 LOG_TIMES, RUN_TIMES = np.linspace(0.0, 10.0, 101), np.linspace(-0.5, 8.0, 426)
 STEP = terrain.Step(height=0.1, distance=1.0)

@@ -18,7 +18,7 @@ from segtrack.description import place_tracks
 from segtrack.errors import SegtrackError
 from segtrack.experiments import with_contact_length
 from segtrack.files import to_json
-from segtrack.logs.steady import SteadyTable
+from segtrack.logs.mapping import SteadyTable
 from segtrack.reproduce.maxxii import (
     FEW,
     LENGTHS,

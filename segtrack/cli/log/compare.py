@@ -21,9 +21,8 @@ from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
 
 if TYPE_CHECKING:
     from segtrack.logs.compare import Comparison, Stated
-    from segtrack.logs.mapping import MappedLog
-    from segtrack.logs.plausibility import Plausibility
-    from segtrack.logs.replay import LoadedTerrain, Replay
+    from segtrack.logs.mapping import LoadedTerrain, MappedLog, Plausibility
+    from segtrack.logs.replay import Replay
 
 MappingFile = Annotated[
     Path, typer.Option(parser=path, help="Mapping file: which channel is which quantity.", show_default=False)
@@ -78,7 +77,7 @@ def terrain_of(mapped: MappedLog, terrain: str | None, setting: float | None) ->
     Raises:
         SegtrackError: It cannot be loaded.
     """
-    from segtrack.logs.replay import load_terrain
+    from segtrack.logs.mapping import load_terrain
 
     said = mapped.mapping.file
     ground = terrain if terrain is not None else said.terrain
@@ -92,7 +91,7 @@ def checked(logs: Sequence[MappedLog], grounds: Sequence[LoadedTerrain | None]) 
     Raises:
         ImplausibleLogError: Some are beyond doubt.
     """
-    from segtrack.logs.plausibility import check_plausibility, refuse
+    from segtrack.logs.mapping import check_plausibility, refuse
 
     found = [check_plausibility(log, ground) for log, ground in zip(logs, grounds, strict=True)]
     refuse(found)

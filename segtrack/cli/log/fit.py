@@ -49,8 +49,14 @@ def climbs(
     Columns: height [m], outcome (climbed or failed); front_flippers_deg, rear_flippers_deg, speed [m/s],
     friction, vehicle and another simulation's outcome (simulation) if they are known.
     """
-    from segtrack.logs.climbs import CLIMB_INPUTS, ClimbsInterrupted, load_climbs, plan_climbs, run_climbs
-    from segtrack.logs.compare import parse_stds
+    from segtrack.logs.compare import (
+        CLIMB_INPUTS,
+        ClimbsInterrupted,
+        load_climbs,
+        parse_stds,
+        plan_climbs,
+        run_climbs,
+    )
     from segtrack.report import Outcome
     from segtrack.report.logs import climbs_tables, draw_climbs
 
@@ -96,9 +102,8 @@ def turns(
     """Compare a table of steady turns, a row each and no time, with the same belts simulated."""
     from segtrack.description import load_vehicle
     from segtrack.engine import resolve
-    from segtrack.logs.mapping import map_file
-    from segtrack.logs.plausibility import check_plausibility, refuse
-    from segtrack.logs.steady import DATA, UNIFORM, SteadyTable, compare_turns, part_count, simulate_table
+    from segtrack.logs.fit import DATA, UNIFORM, compare_turns, part_count, simulate_table
+    from segtrack.logs.mapping import SteadyTable, check_plausibility, map_file, refuse
     from segtrack.report import Outcome
     from segtrack.report.logs import draw_turns, turns_table
 

@@ -97,7 +97,7 @@ def map_file(
             words().print(text, markup=False, highlight=False, soft_wrap=True)
         say_written(write_text(path, text))
         return
-    from segtrack.logs.plausibility import check_plausibility, refuse
+    from segtrack.logs.mapping import check_plausibility, refuse
     from segtrack.report import Outcome
     from segtrack.report.logs import draw_motion, findings_tables, map_tables, split_table
 

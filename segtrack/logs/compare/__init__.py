@@ -1,4 +1,4 @@
-"""Simulated motions beside logged ones: errors, and how uncertain they are."""
+"""Simulated motions beside logged ones, with the uncertainty of errors; trials at steps beside simulated."""
 
 import lazy_loader
 

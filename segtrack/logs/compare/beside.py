@@ -26,8 +26,7 @@ from segtrack.logs.compare.errors import (
     shared_numbers,
     windows_of,
 )
-from segtrack.logs.compare.phases import CLIMB_PHASES
-from segtrack.logs.compare.sampling import SAMPLE_TIME, SIDES, WINDOW, SampledMotion, even_times, thinned
+from segtrack.logs.compare.phases import CLIMB_PHASES, SAMPLE_TIME, WINDOW, SampledMotion, even_times, thinned
 from segtrack.logs.compare.uncertainty import (
     DataSums,
     DataUncertainty,
@@ -38,6 +37,7 @@ from segtrack.logs.compare.uncertainty import (
     numerics_of,
     verdict_of,
 )
+from segtrack.logs.mapping import SIDES
 from segtrack.logs.statistics import correlation_of, mean_interval
 from segtrack.robot import Motion
 

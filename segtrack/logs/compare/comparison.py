@@ -11,8 +11,7 @@ from scipy.stats import wasserstein_distance
 
 from segtrack.errors import InvalidValueError
 from segtrack.logs.compare.errors import Error
-from segtrack.logs.compare.phases import Phases
-from segtrack.logs.compare.sampling import SampledMotion
+from segtrack.logs.compare.phases import Phases, SampledMotion
 from segtrack.logs.compare.uncertainty import COVERAGE, DataUncertainty, Uncertainty
 from segtrack.logs.statistics import REPLICATES, percentile_interval
 

@@ -11,8 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import UnknownNameError
-from segtrack.logs.compare.phases import CLIMB_PHASES, DRIVE, Phases, find_phases
-from segtrack.logs.compare.sampling import SAMPLE_TIME, SIDES, WINDOW, SampledMotion, smoothed
+from segtrack.logs.compare.phases import (
+    CLIMB_PHASES,
+    DRIVE,
+    SAMPLE_TIME,
+    WINDOW,
+    Phases,
+    SampledMotion,
+    find_phases,
+    smoothed,
+)
+from segtrack.logs.mapping import SIDES
 
 Array = NDArray[np.float64]
 

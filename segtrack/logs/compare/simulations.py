@@ -25,7 +25,8 @@ from segtrack.logs.compare.comparison import Comparison, Run, RunComparison, Spl
 from segtrack.logs.compare.errors import Alignment, check_alignment
 from segtrack.logs.compare.uncertainty import DataUncertainty
 from segtrack.logs.fit import PARAMETERS, with_parameters
-from segtrack.logs.replay import AlignedLog, Replay, ReplaySettings, align, parse_terrain, replay_log
+from segtrack.logs.mapping import parse_terrain
+from segtrack.logs.replay import AlignedLog, Replay, ReplaySettings, align, replay_log
 from segtrack.robot import QUANTITIES, Motion
 
 VEHICLE_INPUTS = tuple(PARAMETERS)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.logs.compare.errors import Error, Errors, Key
-from segtrack.logs.compare.sampling import noise_std
+from segtrack.logs.compare.phases import noise_std
 from segtrack.robot import Motion, Signal
 
 DRAWS = 20

@@ -8,7 +8,7 @@ The stages of a fit, which `fitting.py` runs:
 | simulate | all logs at points of the unknowns, kept for resuming | `evaluate` |
 | search, refine | the least cost between all bounds, CMA-ES, then nearby, least squares | `search` |
 | noise | how rough simulations are, and by how much to change unknowns | `search` |
-| uncertainty | covariance from correlated residuals | `uncertainty` |
+| uncertainty | covariance from correlated residuals | `estimates` |
 | profile | the cost with one unknown held | `estimates` |
 | estimate | values, intervals, what is not identifiable | `estimates` |
 """

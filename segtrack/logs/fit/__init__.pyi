@@ -12,6 +12,15 @@ from .result import FittedCase as FittedCase
 from .result import SharedEstimate as SharedEstimate
 from .result import advice_of as advice_of
 from .result import compare_models as compare_models
+from .steady import DATA as DATA
+from .steady import PARTS as PARTS
+from .steady import UNIFORM as UNIFORM
+from .steady import Spread as Spread
+from .steady import SteadyCase as SteadyCase
+from .steady import SteadyComparison as SteadyComparison
+from .steady import compare_turns as compare_turns
+from .steady import part_count as part_count
+from .steady import simulate_table as simulate_table
 from .study import find_fit as find_fit
 from .study import load_study as load_study
 from .study import replay_case as replay_case

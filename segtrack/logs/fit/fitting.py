@@ -18,13 +18,20 @@ from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.experiments import Workers
 from segtrack.logs.fit.cases import Case, MotionCase, residuals_of, score_of
-from segtrack.logs.fit.estimates import PLACES, Profile, combinations_of, estimates_of, profile
+from segtrack.logs.fit.estimates import (
+    PLACES,
+    FitUncertainty,
+    Profile,
+    combinations_of,
+    estimates_of,
+    profile,
+    uncertainty_of,
+)
 from segtrack.logs.fit.evaluate import HASH, LOSSES, Evaluator, Loss, Store, influences_of, slopes_of
 from segtrack.logs.fit.result import Fit, FittedCase
 from segtrack.logs.fit.search import SearchRun, measure_noise, narrowed, refine, search
-from segtrack.logs.fit.uncertainty import FitUncertainty, uncertainty_of
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Unknown, unknowns_of, with_parameters
-from segtrack.logs.replay import LoadedTerrain
+from segtrack.logs.mapping import LoadedTerrain
 from segtrack.recording import PACKAGES, version_of
 
 Array = NDArray[np.float64]

@@ -26,9 +26,8 @@ from scipy.stats import norm
 
 from segtrack.description import VehicleDescription
 from segtrack.logs.fit.cases import Case, CaseScore
-from segtrack.logs.fit.estimates import Combination, ParameterEstimate, Profile, with_unit
+from segtrack.logs.fit.estimates import Combination, FitUncertainty, ParameterEstimate, Profile, with_unit
 from segtrack.logs.fit.search import Noise, SearchRun
-from segtrack.logs.fit.uncertainty import FitUncertainty
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET
 from segtrack.logs.statistics import CONFIDENCE
 

@@ -35,22 +35,27 @@ from segtrack.logs.fit.cases import Case, LogFiles, MotionCase
 from segtrack.logs.fit.file import FitFile, LogSpec, load_fit_file
 from segtrack.logs.fit.fitting import fit
 from segtrack.logs.fit.result import Fit, FittedCase
+from segtrack.logs.fit.steady import DATA, UNIFORM, SteadyCase
 from segtrack.logs.fit.unknowns import PARAMETERS, values_of, with_parameters
-from segtrack.logs.mapping import MappedLog, map_file
-from segtrack.logs.plausibility import check_plausibility, refuse
+from segtrack.logs.mapping import (
+    LoadedTerrain,
+    MappedLog,
+    SteadyTable,
+    check_plausibility,
+    load_terrain,
+    map_file,
+    refuse,
+)
 from segtrack.logs.replay import (
     AlignedLog,
     BeltSource,
-    LoadedTerrain,
     ReplaySettings,
     align,
     belt_keys,
     check_start,
     has_belts,
-    load_terrain,
     replay_log,
 )
-from segtrack.logs.steady import DATA, UNIFORM, SteadyCase, SteadyTable
 from segtrack.robot import Motion
 
 

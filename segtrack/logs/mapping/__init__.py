@@ -1,7 +1,16 @@
-"""Mapping files, which assign channels to quantities, and the way from a `Log` to a `Motion`.
+"""From a `Log` to a `Motion`: mapping files, one clock for all sources, and what contradicts physics.
 
-`map_log` runs the stages in order: take a trial's rows, sort them, look up channels, convert units and
-signs, turn to the body frame, put all sources on one clock, move to the body's origin, cut the used piece.
+`map_log` runs the stages of a mapping in order: take a trial's rows, sort them, look up channels, convert
+units and signs, turn to the body frame, put all sources on one clock, move to the body's origin, cut the used
+piece.
+`check_plausibility` then says what of it contradicts physics, the vehicle, the terrain or another channel:
+
+| stage | what | where |
+|---|---|---|
+| evidence | motions averaged over windows | `evidence` |
+| checks | `Observation`s of signals and belts, attitude and places | `signal_checks`, `pose_checks` |
+| remedies | mapping lines that would explain a contradiction, each tried on the log | `plausibility` |
+| findings | what contradicts something, with a remedy or the mapping's reason | `plausibility` |
 """
 
 import lazy_loader

@@ -15,29 +15,27 @@ from segtrack.errors import InvalidValueError, Problem, UnknownNameError
 from segtrack.logs.mapping.channels import MappedQuantity
 from segtrack.logs.mapping.mapping_file import LogMapping
 from segtrack.logs.mapping.quantities import (
+    ANGLE,
     BELT_TRAVEL,
+    COUNTING,
+    COUNTS,
+    SPEED,
+    TURNING,
     AngularVelocity,
     BeltSpeed,
+    ChannelOrValue,
     FlipperAngle,
     Orientation,
     Pitch,
     Position,
     Quantities,
+    Reference,
     Roll,
+    SideChannels,
     SpecificForce,
     Velocity,
     Yaw,
     YawRate,
-)
-from segtrack.logs.mapping.references import (
-    ANGLE,
-    COUNTING,
-    COUNTS,
-    SPEED,
-    TURNING,
-    ChannelOrValue,
-    Reference,
-    SideChannels,
     standard_unit,
     unit_problem,
 )

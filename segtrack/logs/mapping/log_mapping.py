@@ -11,7 +11,16 @@ from pathlib import Path
 from segtrack.description import UnknownPartError, VehicleDescription, known, load_vehicle
 from segtrack.errors import Problem, SegtrackError
 from segtrack.logs.log import Log
-from segtrack.logs.mapping.channels import MappedQuantity, add_files, find_all, has_sides
+from segtrack.logs.mapping.channels import (
+    LogTrial,
+    MappedQuantity,
+    add_files,
+    choose_trial,
+    cut_rows,
+    find_all,
+    find_trials,
+    has_sides,
+)
 from segtrack.logs.mapping.convert import (
     constant_notes,
     constant_signals,
@@ -30,7 +39,6 @@ from segtrack.logs.mapping.source_clocks import (
     sort_rows,
     unknown_source_problems,
 )
-from segtrack.logs.mapping.trials import LogTrial, choose_trial, cut_rows, find_trials
 from segtrack.logs.reading import read_log
 from segtrack.robot import CONSTANT, Motion, Signal
 

@@ -34,9 +34,8 @@ from segtrack.description import (
     read_text,
 )
 from segtrack.errors import FileAccessError, MappingFileError, Problem, suggest
-from segtrack.logs.clocks import Seen
-from segtrack.logs.mapping.quantities import Quantities
-from segtrack.logs.mapping.references import Numbers, Text
+from segtrack.logs.mapping.quantities import Numbers, Quantities, Text
+from segtrack.logs.mapping.views import Seen
 
 
 class Sensor(Spec):
@@ -152,7 +151,7 @@ def _known(name: str) -> str:
 
 
 class Accepted(Spec):
-    """A finding of `segtrack.logs.plausibility` that the user knows the reason of."""
+    """A finding of the plausibility checks that the user knows the reason of."""
 
     finding: Annotated[Text, AfterValidator(_known)]
     """Its name, as `map` prints it."""

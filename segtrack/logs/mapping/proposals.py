@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from segtrack.errors import SegtrackError
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.mapping_file import STEADY
-from segtrack.logs.mapping.quantities import BELT_SPEED
-from segtrack.logs.mapping.references import (
+from segtrack.logs.mapping.quantities import (
     ACCELERATION,
     ANGLE,
+    BELT_SPEED,
     COUNTING,
     COUNTS,
     CURRENT,

@@ -3,7 +3,6 @@
 | module | what |
 |---|---|
 | `settings` | vehicle, ground, engine, event; what belts and flippers are told from step to step |
-| `terrain` | ground from a file, and where it begins to rise |
 | `alignment`, `path` | the log in the terrain's frame |
 | `start` | the vehicle at rest where the log begins, as the log says |
 | `replaying` | both runs beside the log, and their quantities as those of a log |

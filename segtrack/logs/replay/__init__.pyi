@@ -1,7 +1,6 @@
 from .alignment import AlignedLog as AlignedLog
 from .alignment import align as align
 from .alignment import first_touch as first_touch
-from .path import SIDES as SIDES
 from .path import Place as Place
 from .path import Shift as Shift
 from .replaying import MotionRecorder as MotionRecorder
@@ -16,7 +15,3 @@ from .settings import belt_keys as belt_keys
 from .settings import has_belts as has_belts
 from .start import StartPoseError as StartPoseError
 from .start import check_start as check_start
-from .terrain import LoadedTerrain as LoadedTerrain
-from .terrain import Rise as Rise
-from .terrain import load_terrain as load_terrain
-from .terrain import parse_terrain as parse_terrain

@@ -27,9 +27,9 @@ from segtrack.description import (
 )
 from segtrack.errors import InvalidValueError, LogFileError, Phrase, UnknownNameError
 from segtrack.geometry import normal_of, tangent_of
+from segtrack.logs.mapping import Rise
 from segtrack.logs.replay.path import AVERAGED, Belts, Place, Shift, belts_of, logged_path, way_of
 from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
-from segtrack.logs.replay.terrain import Rise
 from segtrack.logs.statistics import noise_of
 from segtrack.robot import Motion
 

@@ -13,9 +13,9 @@ from scipy.integrate import cumulative_trapezoid, trapezoid
 from scipy.spatial.transform import Rotation
 
 from segtrack.description import SteeringByLoads, Values, VehicleDescription
+from segtrack.logs.mapping import SIDES
 from segtrack.robot import Motion, Signal
 
-SIDES = ("left", "right")
 BELTS = ("belt_speed", "belt_speed_command")
 
 Array = NDArray[np.float64]

@@ -10,8 +10,9 @@ import numpy as np
 
 from segtrack.errors import DivergedError, LogFileError
 from segtrack.experiments import impose_motion, with_imposed_motion
+from segtrack.logs.mapping import SIDES, Rise
 from segtrack.logs.replay.alignment import AlignedLog, align_in, flippers_at
-from segtrack.logs.replay.path import SIDES, first_speeds
+from segtrack.logs.replay.path import first_speeds
 from segtrack.logs.replay.settings import (
     BeltSource,
     Clock,
@@ -22,7 +23,6 @@ from segtrack.logs.replay.settings import (
     schedule,
 )
 from segtrack.logs.replay.start import bring_to_start, check_start, place_vehicle
-from segtrack.logs.replay.terrain import Rise
 from segtrack.robot import Motion, Robot, SignalRecorder, Track, attitude_of
 from segtrack.world import World
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName, check_engine, resolve
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
-from segtrack.logs.replay.path import SIDES
-from segtrack.logs.replay.terrain import LoadedTerrain, load_terrain
+from segtrack.logs.mapping import SIDES, LoadedTerrain, load_terrain
 from segtrack.robot import Motion, Signal
 
 AlignmentEvent = Literal["touch", "start"]

@@ -16,10 +16,10 @@ from segtrack.courses import Wall, Zone
 from segtrack.description import VehicleDescription
 from segtrack.errors import SegtrackError
 from segtrack.geometry import rpy_of
+from segtrack.logs.mapping import LoadedTerrain
 from segtrack.logs.replay.alignment import AlignedLog, flippers_at, stand
 from segtrack.logs.replay.path import Place, Shift, first_speeds, odometry_arc
 from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
-from segtrack.logs.replay.terrain import LoadedTerrain
 from segtrack.logs.statistics import noise_of
 from segtrack.robot import CONSTANT, Robot, RobotState, Signal
 from segtrack.world import World, height_of

@@ -26,7 +26,7 @@ from segtrack.description import (
     read_text,
 )
 from segtrack.errors import ClimbsFileError, Problem, UnknownNameError, suggest
-from segtrack.logs.compare import VEHICLE_INPUTS, stds_by
+from segtrack.logs.compare.simulations import VEHICLE_INPUTS, stds_by
 from segtrack.logs.mapping import LENGTH, SPEED
 
 UNITS: Mapping[str, Mapping[str, float]] = {

@@ -1,36 +1,108 @@
-"""Mapping lines that would explain contradictions: each edit is tried on the log and checked again."""
+"""All checks of a mapped log, and mapping lines that would explain what they find, each tried on the log."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from segtrack.description import load_vehicle
 from segtrack.errors import SegtrackError
 from segtrack.logs.log import Channel, Log
-from segtrack.logs.mapping import (
+from segtrack.logs.mapping import pose_checks, signal_checks
+from segtrack.logs.mapping.evidence import Background, Finding, LogEvidence, Observation, Plausibility, Remedy
+from segtrack.logs.mapping.log_mapping import map_log
+from segtrack.logs.mapping.mapped_log import MappedLog
+from segtrack.logs.mapping.mapping_file import MappingFile, Sensor
+from segtrack.logs.mapping.quantities import (
     ANGLE,
     BELT_TRAVEL,
     COUNTING,
     COUNTS,
     BeltSpeed,
     Despike,
-    MappedLog,
-    MappingFile,
     Orientation,
     Position,
     Quantities,
     Reference,
-    Sensor,
     SideChannels,
     Velocity,
-    map_log,
 )
-from segtrack.logs.plausibility.evidence import LogEvidence
-from segtrack.logs.plausibility.finding import Observation, Remedy
+from segtrack.logs.mapping.terrain import LoadedTerrain, load_terrain
+
+Check = Callable[[LogEvidence], Iterable[Observation]]
+_SIGNALS: tuple[Check, ...] = (
+    signal_checks.check_spacing,
+    signal_checks.check_missing,
+    signal_checks.check_counters,
+    signal_checks.check_standing,
+    signal_checks.check_spikes,
+    signal_checks.check_jumps,
+)
+_MOTIONS: tuple[Check, ...] = (
+    signal_checks.check_drives,
+    signal_checks.check_commands,
+    signal_checks.check_path,
+    signal_checks.check_turning,
+    signal_checks.check_steady_turning,
+    pose_checks.check_tilt,
+    pose_checks.check_rates,
+    pose_checks.check_gravity,
+    pose_checks.check_heading,
+    pose_checks.check_slope,
+    pose_checks.check_heights,
+    pose_checks.check_velocity,
+    pose_checks.check_upright_velocity,
+    pose_checks.check_flippers,
+    pose_checks.check_forces,
+)
+"""Checks of single signals, and of signals beside each other, the vehicle and the terrain."""
+
+
+def _observe_signals(evidence: LogEvidence) -> tuple[Observation, ...]:
+    """Results of the checks of single signals; what an earlier one found is not found again by later ones."""
+    seen: list[Observation] = []
+    for check in _SIGNALS:
+        done = {each.subjects[0] for each in seen}
+        seen += [each for each in check(evidence) if each.subjects[0] not in done]
+    return tuple(seen)
+
+
+def _observe_motion(evidence: LogEvidence) -> tuple[Observation, ...]:
+    return tuple(seen for check in _MOTIONS for seen in check(evidence))
+
+
+def check_plausibility(mapped: MappedLog, terrain: LoadedTerrain | None = None) -> Plausibility:
+    """Check a mapped log against the laws of motion, its vehicle and its terrain.
+
+    Args:
+        mapped: The log.
+        terrain: Ground that it drove on, if it is not the mapping's.
+
+    Returns:
+        Findings, with mapping lines that would explain them. Nothing is changed.
+
+    Raises:
+        SegtrackError: The mapping's terrain cannot be loaded.
+    """
+    file = mapped.mapping.file
+    vehicle = None if file.vehicle is None else load_vehicle(file.vehicle)
+    if terrain is None and file.terrain is not None:
+        terrain = load_terrain(file.terrain, file.setting)
+    evidence = LogEvidence(mapped, Background(vehicle, terrain))
+    seen = (*_observe_signals(evidence), *_observe_motion(evidence))
+    against = [each for each in seen if each.contradiction]
+    remedies = find_remedies(evidence, seen, _observe_signals, _observe_motion) if against else {}
+    accepted = {entry.finding: entry.reason for entry in file.accepted}
+    findings = [Finding(each, remedies.get(each), accepted.get(each.name)) for each in against]
+    findings.sort(key=lambda finding: (not finding.refuses, not finding.seen.certain, -finding.seen.size))
+    names = {each.name for each in against}
+    stale = tuple(name for name in accepted if name not in names)
+    return Plausibility(mapped.motion.name, seen, tuple(findings), stale)
+
 
 _OPPOSITES = {
     "nose up": "nose down", "nose down": "nose up", "left": "right", "right": "left", "tip up": "tip down",

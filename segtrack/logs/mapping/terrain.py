@@ -1,4 +1,4 @@
-"""Terrains of replays: courses or files of ground alone, and the first rise along +x."""
+"""Terrains of logs: courses or files of ground alone, and the first rise along +x."""
 
 from __future__ import annotations
 

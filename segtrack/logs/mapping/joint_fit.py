@@ -23,14 +23,8 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import t
 
 from segtrack.errors import Phrase
-from segtrack.logs.clocks.clock_fit import (
-    Estimate,
-    NoiseLikelihood,
-    NoiseModel,
-    whiten,
-)
-from segtrack.logs.clocks.clock_guess import ClockGuess
-from segtrack.logs.clocks.views import View, compute_increments, compute_noise_weights, find_gaps
+from segtrack.logs.mapping.clock_fit import Estimate, NoiseLikelihood, NoiseModel, whiten
+from segtrack.logs.mapping.views import ClockGuess, View, compute_increments, compute_noise_weights, find_gaps
 from segtrack.logs.statistics import raise_variances, sandwich
 
 Array = NDArray[np.float64]

@@ -9,10 +9,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import ClockError, Phrase
-from segtrack.logs.clocks.clock_fit import ClockFit, Estimate, SensorMounting, mounting_by_gravity
-from segtrack.logs.clocks.clock_guess import ClockGuess, guess_clock
-from segtrack.logs.clocks.joint_fit import JointFit, fit_jointly
-from segtrack.logs.clocks.views import SEEN, Seen, View, find_views
+from segtrack.logs.mapping.clock_fit import ClockFit, Estimate, SensorMounting, mounting_by_gravity
+from segtrack.logs.mapping.joint_fit import JointFit, fit_jointly
+from segtrack.logs.mapping.views import SEEN, ClockGuess, Seen, View, find_views, guess_clock
 from segtrack.robot import Motion
 
 LEAST_SURE = 0.25
