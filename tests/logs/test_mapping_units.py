@@ -74,6 +74,22 @@ def test_travel_without_two_rows_near_each_other_is_refused():
     )
 
 
+def test_times_in_another_unit_are_said_to_be_the_reason_where_rows_are_far_apart():
+    times = 20.0 * np.arange(100)
+    log = log_of(
+        channel("a", times, "m", times), channel("b", times, "m", times), channel("p", times, "rad", times)
+    )
+    source = next(iter(log.channels.values())).source
+    line = f"sources: {{{source}: {{time: ..., unit: ms}}}}"
+    reason = f"; rows of {source} are 20 s apart, 0.02 s if its times are in ms: {line}"
+    assert refused(log, "  belt_speed: {left: a, right: b}") == (
+        "m.yaml:3: quantities.belt_speed must have two rows at most 0.5 s apart to be differentiated" + reason
+    )
+    assert refused(log, "  pitch: {channel: p, positive: nose up}").endswith(
+        "see start, end and max_gap" + reason
+    )
+
+
 def test_a_unit_of_any_rate_is_not_taken_for_one_of_turning():
     log = log_of(channel("w", constant(1), "1/s"))
     assert refused(log, "  yaw_rate: {channel: w, positive: left}") == (

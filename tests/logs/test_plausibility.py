@@ -190,6 +190,19 @@ def test_channels_that_never_move_are_found():
     assert "gyroscope against yaw" in {each.name for each in found.findings}
 
 
+@pytest.mark.parametrize("missing", range(6, 12))
+def test_a_counter_that_goes_on_over_rows_without_numbers_is_not_one_that_starts_again(missing):
+    """106 counts a row: over ten rows it goes on by 1166, near the size of a counter, 1024."""
+    times, travel = np.arange(600) / 50, 106.0 * np.arange(600)
+    travel[200 : 200 + missing] = np.nan
+    log = log_of(*(channel(name, travel, "", times) for name in ("a", "b")))
+    said = (
+        "  belt_speed: {left: a, right: b, unit: counts, counts_per_turn: 512, gear_ratio: 26, radius: 0.08}"
+    )
+    found = check_plausibility(map_log(log, parse_mapping(f"quantities:\n{said}\n", "m.yaml")))
+    assert not {each.name for each in found.findings} & {"wrapped counter"}
+
+
 @pytest.mark.slow
 def test_most_of_what_nobody_thought_of_is_found():
     cases = [(vehicle, name) for name, case in LATER.items() for vehicle in case.on]

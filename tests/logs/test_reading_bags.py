@@ -179,6 +179,15 @@ def test_messages_without_numbers_and_of_unknown_types_are_named(tmp_path):
             cdr + struct.pack("<dIff", 2.5, 2, 1.5, 3.5),
         ),
         "/joints": (joint.__msgtype__, "", "", "cdr", bytes(kinds.serialize_cdr(joint, joint.__msgtype__))),
+        # A member of constants alone is one byte in ROS 2, which IDL does not know without.
+        "/state": (
+            "robot_msgs/msg/State",
+            "ros2msg",
+            "robot_msgs/Modes modes\nuint8 mode\nfloat64 level\n"
+            f"{'=' * 80}\nMSG: robot_msgs/Modes\nuint8 ON=1\n",
+            "cdr",
+            cdr + struct.pack("<BB6xd", 0, 3, 4.5),
+        ),
         "/camera": ("sensor_msgs/msg/Image", "", "", "cdr", cdr + bytes(40)),
         "/own": ("robot_msgs/msg/Unknown", "", "", "cdr", cdr + bytes(8)),
         "/web": ("robot_msgs/msg/Json", "jsonschema", "{}", "json", b"{}"),
@@ -195,7 +204,12 @@ def test_messages_without_numbers_and_of_unknown_types_are_named(tmp_path):
         writer.finish()
     log = read_log(path)
     assert not log.damage
-    assert list(log.channels) == ["/drive.speed", "/drive.currents", "/joints.position[a]"]
+    assert list(log.channels) == [
+        *("/drive.speed", "/drive.currents", "/joints.position[a]"),
+        *("/state.modes.structure_needs_at_least_one_member", "/state.mode", "/state.level"),
+    ]
+    np.testing.assert_array_equal(log.channels["/state.mode"].values, [3.0] * 3)
+    np.testing.assert_array_equal(log.channels["/state.level"].values, [4.5] * 3)
     np.testing.assert_array_equal(log.channels["/drive.speed"].values, [2.5] * 3)
     np.testing.assert_array_equal(log.channels["/drive.currents"].values, [[1.5, 3.5]] * 3)
     assert log.channels["/joints.position[a]"].stamps is None  # A driver that stamps nothing.

@@ -580,7 +580,11 @@ def test_the_command_writes_a_picture_and_prints_what_is_in_a_log(tmp_path):
         ("a.csv", "t,v\n0,nan\n1,nan\n2,nan\n", ""),
         ("a.csv", "t,v\nnan,1\n0,2\n2,3\n", "1 row is left out: without a time"),
         ("a.csv", "t,v\nnan,1\nnan,2\n", "has no row with a time"),
-        ("a.csv", "t,v\n0,inf\n1,-inf\n2,inf\n", ""),
+        (
+            "a.csv",
+            "t,v\n0,inf\n1,-inf\n2,inf\n",
+            "column 'v': infinite, taken as missing, in rows 1, 2 and 3",
+        ),
         ("a.csv", "t,v\ninf,1\n1,2\n3,3\n", "1 row is left out: without a time"),
         ("a.csv", "t,v\n0,1e308\n1,-1e308\n2,1\n", ""),
         ("a.csv", "t,v\n-1e308,1\n1e308,2\n3,3\n", "2 rows are left out: without a time"),

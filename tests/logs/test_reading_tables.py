@@ -57,6 +57,9 @@ def test_a_table_has_the_numbers_that_python_reads(delimiter, newline, tmp_path)
         't,"v"\n"1","2"\n3, 4\n',
         "%t,v\n1,2\n3,4 # the end\n",
         "a logger's table\nfrom May\nt,v\n1,2\n3,4\n",
+        "sep=;\nt;v\n1;2\n3;4\n",
+        "t,v\n1,2 #1\n#2\n3,4\n",
+        "t,v,\n1,2\n3,4\n",
     ],
 )
 def test_comments_quotes_units_and_titles_are_no_rows(text, tmp_path):
@@ -87,6 +90,57 @@ def test_columns_of_words_are_named_and_left_out(tmp_path):
     assert list(log.channels) == ["t", "v"]
 
 
+def test_a_number_sign_within_a_cell_belongs_to_it(tmp_path):
+    log = read(tmp_path, "t,Sample #,v\n1,5,1.#QNAN\n2,6,-1.#IND00\n3,7,1.5\n")
+    assert list(log.channels) == ["t", "Sample #", "v"]
+    np.testing.assert_array_equal(values(log), [[1, 5, np.nan], [2, 6, np.nan], [3, 7, 1.5]])
+    assert not log.damage
+
+
+def test_rows_that_end_in_a_delimiter_keep_the_names_before_it(tmp_path):
+    log = read(tmp_path, "t,v\n1,2,\n3,4,\n")
+    assert list(log.channels) == ["t", "v", "column 3"]
+    np.testing.assert_array_equal(log.channels["v"].values, [2, 4])
+
+
+def test_infinite_numbers_are_told_and_missing(tmp_path):
+    log = read(tmp_path, "t,v\n0,inf\n1,2\n2,-1.#INF\n")
+    np.testing.assert_array_equal(log.channels["v"].values, [np.nan, 2.0, np.nan])
+    assert log.damage == ("column 'v': infinite, taken as missing, in rows 1 and 3",)
+
+
+def test_truths_are_ones_and_zeros(tmp_path):
+    log = read(tmp_path, "t,on,off\n0,True,FALSE\n1,False,TRUE\n")
+    np.testing.assert_array_equal(values(log), [[0, 1, 0], [1, 0, 1]])
+
+
+@each_row(
+    "names",
+    [
+        "header.stamp.sec,header.stamp.nanosec",
+        "secs,nsecs",
+        "/odom/header/stamp/secs,/odom/header/stamp/nsecs",
+    ],
+)
+def test_seconds_and_nanoseconds_of_a_stamp_are_one_time(names, tmp_path):
+    log = read(tmp_path, f"{names},v\n5,500000000,1\n6,250000000,2\n7,,3\n")
+    np.testing.assert_array_equal(log.channels["v"].times, [5.5, 6.25])
+    first, second = names.split(",")
+    assert log.notes == (f"times are columns {first!r} and {second!r}",)
+    assert log.damage == ("1 row is left out: without a time",)
+
+
+@each_row(
+    "dates",
+    ["31.12.2026 23:59:59.5,1.1.2027 0:00:00", "12/31/2026 11:59:59.5 PM,1/1/2027 12:00:00 AM"],
+)
+def test_german_and_american_dates_are_those_of_iso_8601(dates, tmp_path):
+    first, second = dates.split(",")
+    log = read(tmp_path, f"time,v\n{first},1\n{second},2\n")
+    new_year = datetime(2027, 1, 1, tzinfo=timezone.utc).timestamp()
+    np.testing.assert_array_equal(log.channels["v"].times, [new_year - 0.5, new_year])
+
+
 def test_dates_are_seconds_since_1970(tmp_path):
     log = read(tmp_path, "stamp,v\n2024-05-01T12:00:00.25Z,1\n2024-05-01 14:00:01+02:00,2\n")
     noon = datetime(2024, 5, 1, 12, tzinfo=timezone.utc).timestamp()
@@ -103,6 +157,10 @@ def test_dates_are_seconds_since_1970(tmp_path):
         ("pitch_deg", "deg"),
         ("motor_rpm", "rpm"),
         ("time_ms", "ms"),
+        ("time_msec", "ms"),
+        ("time(msec)", "ms"),
+        ("Elapsed Time (ms)", "ms"),
+        ("TimeUS", "us"),
         ("stamp [ns]", "ns"),
         ("torque_Nm", "N m"),
         ("x_m", ""),  # Measured?
@@ -141,6 +199,10 @@ def test_a_header_has_a_unit_where_nothing_else_can_be_meant(tmp_path, header, u
         ("timestamp_ns", True),
         ("%time", True),
         ("seconds", True),
+        ("__time", True),
+        ("Elapsed Time (ms)", True),
+        ("time(msec)", True),
+        ("TimeUS", True),
         ("theta", False),
         ("dt", False),
     ],

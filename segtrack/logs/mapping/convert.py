@@ -20,6 +20,7 @@ from segtrack.logs.mapping.quantities import (
     COUNTING,
     COUNTS,
     SPEED,
+    TIME,
     TURNING,
     AngularVelocity,
     BeltSpeed,
@@ -83,6 +84,12 @@ UNIT_LENGTH = 5e-3
 _NEGATIVE = ("tip down", "nose down", "left side down", "right", "ground faster")
 
 
+_SOME = 10
+"""Intervals from which the unit of a source's times is judged."""
+_SHORTEST = 1e-4
+"""Interval that rows of a log have at least [s]."""
+
+
 def convert_signals(
     found: MappedQuantity,
     times: Array,
@@ -127,7 +134,7 @@ def convert_signals(
         elif isinstance(reference, BeltSpeed) and found.unit in BELT_TRAVEL:
             if len(when) < 2 or np.diff(when).min() > max_gap:
                 message = f"must have two rows at most {max_gap:g} s apart to be differentiated"
-                problems.append(Problem(found.path, message))
+                problems.append(Problem(found.path, message + other_unit(when, found.source, max_gap)))
                 continue
             near = np.diff(when) <= max_gap
             when, numbers = ((when[1:] + when[:-1]) / 2)[near], (np.diff(numbers) / np.diff(when))[near]
@@ -136,6 +143,29 @@ def convert_signals(
     if fewest < rows:
         notes.append(f"{found.key}: {rows - fewest} of {rows} rows lack a number: left out")
     return signals, problems
+
+
+def other_unit(times: Array, source: str, max_gap: float) -> str:
+    """Say how far apart rows are that are all too far apart, and in which unit of time they would not be.
+
+    Args:
+        times: Times of the rows (n,) [s].
+        source: Name of their source.
+        max_gap: Time without a value that may be bridged [s].
+
+    Returns:
+        End of a sentence; empty where some rows are near enough, or no unit brings them near enough.
+    """
+    apart = np.diff(times)
+    if len(apart) < _SOME or apart.min() <= max_gap:
+        return ""
+    middle = float(np.median(apart))
+    for unit, scale in TIME.items():
+        if _SHORTEST < middle * scale <= max_gap:
+            would = f"{middle * scale:.3g} s if its times are in {unit}"
+            line = f"sources: {{{source}: {{time: ..., unit: {unit}}}}}"
+            return f"; rows of {source} are {middle:.3g} s apart, {would}: {line}"
+    return ""
 
 
 def _values(found: MappedQuantity, sides: TrackOffsets | None) -> Iterator[tuple[str, Array]]:

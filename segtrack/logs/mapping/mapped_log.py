@@ -27,6 +27,7 @@ from segtrack.geometry import rpys_of
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.channels import LogTrial
 from segtrack.logs.mapping.clock_fit import ClockFit
+from segtrack.logs.mapping.convert import other_unit
 from segtrack.logs.mapping.mapping_file import LogMapping, Sensor
 from segtrack.logs.mapping.quantities import Quantities, Velocity
 from segtrack.robot import CONSTANT, Motion, Signal, quantity_of
@@ -182,7 +183,7 @@ def cut_piece(
     message = (
         f"has no value for {until - begin:.3g} s, from {begin:.4g} to {until:.4g} s{more}; "
         f"at most {max_gap:g} s are bridged: see start, end and max_gap"
-    )
+    ) + other_unit(part.times, part.source, max_gap)
     return part, Problem(path, message)
 
 

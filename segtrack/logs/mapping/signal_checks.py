@@ -76,7 +76,7 @@ def check_spacing(evidence: LogEvidence) -> Iterator[Observation]:
 
 def check_missing(evidence: LogEvidence) -> Iterator[Observation]:
     """Look for a number that stands for none, far from all others of its channel."""
-    for quantity, name, values, known in _channels(evidence):
+    for quantity, name, _, values, known in _channels(evidence):
         numbers = values[np.isfinite(values) & ~np.isin(values, known)]
         low, high = np.quantile(numbers, [0.05, 0.95]) if len(numbers) else (0.0, 0.0)
         marks = numbers[np.isin(abs(numbers), _NONE) & (abs(numbers) > 20 * max(abs(low), abs(high)))]
@@ -91,8 +91,8 @@ def check_missing(evidence: LogEvidence) -> Iterator[Observation]:
 
 
 def check_counters(evidence: LogEvidence) -> Iterator[Observation]:
-    """Look for counters of travel that start again."""
-    for quantity, name, values, _ in _channels(evidence):
+    """Look for counters of travel that start again: by more than it goes on, in the time that has passed."""
+    for quantity, name, times, values, _ in _channels(evidence):
         reference = getattr(evidence.mapped.mapping.file.quantities, quantity, None)
         if isinstance(reference, BeltSpeed) and reference.wrap is not None:
             continue
@@ -101,12 +101,20 @@ def check_counters(evidence: LogEvidence) -> Iterator[Observation]:
         unit = next(o.unit for k, o in evidence.mapped.origins.items() if k.startswith(f"{quantity}."))
         if unit not in BELT_TRAVEL:
             continue
-        steps = np.diff(values[np.isfinite(values)])
-        common = float(np.quantile(abs(steps), 0.9)) if len(steps) else 0.0
-        large = abs(steps[abs(steps) > max(4 * common, 1e-9)])
+        there = np.isfinite(values) & np.isfinite(times)
+        steps, rows = np.diff(values[there]), np.diff(times[there])
+        rows = np.maximum(rows / max(float(np.median(rows)), 1e-9), 1.0) if len(rows) else rows
+        common = float(np.quantile(abs(steps) / rows, 0.9)) if len(steps) else 0.0
+        is_large = abs(steps) > np.maximum(4 * common * rows, 1e-9)
+        large, passed = abs(steps[is_large]), rows[is_large]
         if not len(large) or len(large) > 0.1 * len(steps):
             continue
-        near = [p for p in _COUNTERS if (abs(large - p) < max(2 * common, 1e-6 * p)).all() and 6 * common < p]
+        near = [
+            p
+            for p in _COUNTERS
+            if (abs(large - p) < np.maximum(2 * common * passed, 1e-6 * p)).all()
+            and (6 * common * passed < p).all()
+        ]
         if near:
             size = float(np.median(large))
             state = f"{name} changes by {size:.6g} within a row {len(large)} times, else by {common:.3g}"
@@ -262,8 +270,8 @@ def _columns(signal: Signal) -> Array:
     return values.reshape(len(values), -1)
 
 
-def _channels(evidence: LogEvidence) -> Iterator[tuple[str, str, Array, tuple[float, ...]]]:
-    """Each channel that is used, with its quantity, its numbers while the log is used, and marks of none."""
+def _channels(evidence: LogEvidence) -> Iterator[tuple[str, str, Array, Array, tuple[float, ...]]]:
+    """Each channel in use: its quantity, name, times and numbers while the log is used, and marks of none."""
     mapped, quantities = evidence.mapped, evidence.mapped.mapping.file.quantities
     done = set()
     for path, reference in quantities.references():
@@ -273,13 +281,16 @@ def _channels(evidence: LogEvidence) -> Iterator[tuple[str, str, Array, tuple[fl
             if column is None or signal is None or name in done:
                 continue
             done.add(name)
-            numbers = column.values.reshape(len(column.values), -1)
+            numbers, times = (
+                column.values.reshape(len(column.values), -1),
+                column.channel.times - mapped.begin,
+            )
             if not mapped.is_steady:
-                times = column.channel.times - mapped.begin
-                numbers = numbers[(times >= signal.times[0] - 1) & (times <= signal.times[-1] + 1)]
+                used = (times >= signal.times[0] - 1) & (times <= signal.times[-1] + 1)
+                numbers, times = numbers[used], times[used]
             for i, values in enumerate(numbers.T):
                 shown = name if numbers.shape[1] == 1 else f"{name}[{i}]"
-                yield path, shown, values, reference.missing
+                yield path, shown, times, values, reference.missing
 
 
 BEYOND_BELTS, FAR_BEYOND_BELTS = 1.25, 1.5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ TIME_UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9}
 _KNOWN = frozenset(
     """s ms us µs ns min h Hz kHz m mm cm km m/s mm/s cm/s km/h m/s^2 m/s² m/s2 g rad mrad deg ° rad/s deg/s
     °/s rpm 1/min 1/s rad/s^2 rad/s² deg/s^2 N kN Nm N·m N*m A mA V mV W kW J kJ Wh Pa kPa bar °C degC K % -
-    kg""".split()
+    kg sec secs msec usec nsec""".split()
 ) | {"N m"}
 """Units that stand without brackets, or in round ones, which hold other words as often."""
 _SUFFIXES = {
@@ -37,6 +38,12 @@ _SUFFIXES = {
     "Hz": "Hz",
 }
 """Units behind an underscore, where nothing else can be meant: `x_m` may be a measured x, `v_ms` m/s."""
+_OTHER_NAMES = {"sec": "s", "secs": "s", "msec": "ms", "usec": "us", "nsec": "ns"}
+"""Units of time by other names for them."""
+_GLUED = {"timeus": "us", "timems": "ms", "timens": "ns"}
+"""Names of times with their units, as autopilots write them."""
+_PARTS = ("sec", "secs"), ("nanosec", "nanosecs", "nsec", "nsecs")
+"""Names of the two numbers of a stamp, behind the same path: whole seconds, and nanoseconds."""
 _TIMES = frozenset(
     """t time times timestamp timestamps time_stamp stamp ts elapsed elapsed_time epoch unix_time datetime
     ros_time sim_time system_time rosbagtimestamp""".split()
@@ -72,8 +79,24 @@ def is_unit(text: str) -> bool:
 
 def is_time(header: str) -> bool:
     """Return True if a column's name is that of a time."""
-    name = _split(header)[0].strip(" \t%#\"'").lower()
-    return name in _TIMES or name in _SPELLED
+    name = _split(header)[0].strip(" _\t%#\"'").lower().replace(" ", "_")
+    return name in _TIMES or name in _SPELLED or name in _GLUED
+
+
+def find_stamp(names: Sequence[str]) -> tuple[int, int] | None:
+    """Indices of the columns with the whole seconds and the nanoseconds of a stamp; None without.
+
+    Args:
+        names: Names of the columns, such as `header.stamp.sec` and `header.stamp.nanosec`.
+    """
+    places = {name.strip().lower(): i for i, name in enumerate(names)}
+    for name, i in places.items():
+        path = name.removesuffix(re.split(r"[._/]", name)[-1])
+        if name[len(path) :] in _PARTS[0]:
+            for part in _PARTS[1]:
+                if path + part in places:
+                    return i, places[path + part]
+    return None
 
 
 def seconds_of(values: NDArray[np.float64], unit: str, header: str) -> tuple[NDArray[np.float64], str]:
@@ -116,10 +139,14 @@ def _split(header: str) -> tuple[str, str]:
     found = _BRACKETS.match(text)
     if found is not None:
         unit = (found["square"] or found["round"] or "").strip()
+        unit = _OTHER_NAMES.get(unit, unit)
         is_index = unit.isdigit() or not (found["space"] or unit in _KNOWN)  # As in `q[0]`, `speed[left]`.
         if unit in _KNOWN or (found["square"] is not None and not is_index):
             return found["name"], unit
+    if text.lower() in _GLUED:
+        return text, _GLUED[text.lower()]
     stem, _, suffix = text.rpartition("_")
+    suffix = _OTHER_NAMES.get(suffix, suffix)
     if suffix in TIME_UNITS and stem.strip(" %#\"'").lower() in _TIMES:
         return stem, suffix
     for ending, unit in _SUFFIXES.items():

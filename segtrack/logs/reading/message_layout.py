@@ -41,12 +41,17 @@ class Connection(NamedTuple):
     is_idl: bool = False
 
 
+_NO_FIELDS: Fields = [("structure_needs_at_least_one_member", (BASE, ("uint8", 0)))]
+"""What ROS 2 puts into a message without fields, which IDL does not know."""
+
+
 class Types:
     """Fields by message type."""
 
-    def __init__(self, own: dict[str, Any], default: dict[str, Any]) -> None:
+    def __init__(self, own: dict[str, Any], default: dict[str, Any], encoding: str) -> None:
         """Prefer a file's own definitions to those of a distribution."""
         self._own, self._default = own, default
+        self._no_fields: Fields = [] if encoding == "ros1" else _NO_FIELDS
 
     def __contains__(self, kind: object) -> bool:
         """Return True for a known type."""
@@ -59,7 +64,7 @@ class Types:
             KeyError: The type is not known.
         """
         found = self._own[kind] if kind in self._own else self._default[kind]
-        return found[1]
+        return found[1] or self._no_fields
 
 
 def normal_name(kind: str) -> str:
@@ -71,7 +76,7 @@ def normal_name(kind: str) -> str:
 def types_of(connection: Connection) -> tuple[Types, str | None]:
     """Return the types that a connection's messages consist of, and the problem of its definition."""
     own, problem = _parsed(connection.definition, connection.type, connection.is_idl)
-    return Types(own, _default(connection.encoding)), problem
+    return Types(own, _default(connection.encoding), connection.encoding), problem
 
 
 @lru_cache(maxsize=256)

@@ -17,13 +17,25 @@ from numpy.typing import NDArray
 
 from segtrack.errors import InvalidValueError, LogFileError
 from segtrack.logs.log import Channel, Log, abbreviate, format_count, format_locations
-from segtrack.logs.reading.headers import has_time, is_time, is_unit, seconds_of, unit_of
+from segtrack.logs.reading.headers import find_stamp, has_time, is_time, is_unit, seconds_of, unit_of
 
 MISSING = frozenset(("", "NA", "N/A", "na", "null", "NULL", "None", "none", "-", "--"))
 """Cells that say that there is no value."""
+_TRUTHS = {"true": 1.0, "false": 0.0}
+_NO_NUMBER = re.compile(r"[+-]?1\.#(?P<kind>QNAN|SNAN|IND|INF)\d*", re.IGNORECASE)
+"""What Windows' C library wrote for numbers that are none: 1.#QNAN, -1.#IND00, 1.#INF."""
+_COMMENT = r"(?m:^)[ \t]*#[^\n]*|[ \t]+#(?![ \t]*(?:[,;\t\n]|\Z))[^\n]*"
+"""Comment: it begins its line, or stands behind a blank and not at the end of a cell, as in `Sample #`."""
+_COMMENTS, _COMMENTS_IN_BYTES = re.compile(_COMMENT), re.compile(_COMMENT.encode())
+_SEPARATOR = re.compile(r"sep=.")
+"""First line of a table by which Excel is told its delimiter."""
 _DATE = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d:\d\d(?:\.\d{1,9})?)\d*"
     r"(?:Z|(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>\d\d))?"
+)
+_OTHER_DATE = re.compile(
+    r"(?P<one>\d{1,2})(?P<by>[./])(?P<two>\d{1,2})(?P=by)(?P<year>\d{4}),? (?P<hour>\d{1,2})"
+    r"(?P<rest>:\d\d:\d\d(?:\.\d+)?)(?: (?P<half>[AaPp][Mm]))?"
 )
 
 
@@ -37,6 +49,11 @@ def number_of(cell: str) -> float:
         return float("nan")
     if "_" in cell:  # Python's own digits.
         raise ValueError(cell)
+    if (truth := _TRUTHS.get(cell.lower())) is not None:
+        return truth
+    if "#" in cell and (found := _NO_NUMBER.fullmatch(cell)):
+        infinite = float("-inf" if cell.startswith("-") else "inf")
+        return infinite if found["kind"].upper() == "INF" else float("nan")
     return float(cell)
 
 
@@ -54,13 +71,16 @@ def _holds(cell: str, read: Callable[[str], float]) -> bool:
 
 
 def seconds_of_date(cell: str) -> float:
-    """Seconds since 1970 of a date and time, ISO 8601, in UTC if it says nothing else [s].
+    """Seconds since 1970 of a date and time, in UTC if it says nothing else [s].
+
+    Dates are ISO 8601, German (31.12.2026 23:59:59) or US American (12/31/2026 11:59:59 PM).
 
     Raises:
         ValueError: The cell holds something else.
     """
     if cell in MISSING:
         return float("nan")
+    cell = _turned_about(cell)
     found = _DATE.fullmatch(cell)
     if found is None:
         raise ValueError(cell)
@@ -69,6 +89,18 @@ def seconds_of_date(cell: str) -> float:
         ahead = (int(found["hours"]) * 60 + int(found["minutes"])) * 60
         since -= (-ahead if found["sign"] == "-" else ahead) * 10**9
     return since // 10**9 + since % 10**9 / 1e9
+
+
+def _turned_about(cell: str) -> str:
+    """Return a German or US American date and time as ISO 8601, any other cell as it is."""
+    found = _OTHER_DATE.fullmatch(cell)
+    if found is None:
+        return cell
+    hour = int(found["hour"])
+    if half := (found["half"] or "").upper():
+        hour = hour % 12 + (12 if half == "PM" else 0)
+    day, month = (found["one"], found["two"]) if found["by"] == "." else (found["two"], found["one"])
+    return f"{found['year']}-{int(month):02}-{int(day):02}T{hour:02}{found['rest']}"
 
 
 def is_date(cell: str) -> bool:
@@ -112,7 +144,7 @@ def find_form(lines: Sequence[str], file: str) -> TableForm:
         LogFileError: They have no rows of numbers, or numbers with decimal commas.
     """
     content = [
-        (i, line.split("#")[0]) for i, line in enumerate(lines) if line.strip() and not is_comment(line)
+        (i, without_comment(line)) for i, line in enumerate(lines) if line.strip() and not is_comment(line)
     ]
     sample = [line for _, line in content[:_SAMPLE]]
     delimiter = _delimiter(sample)
@@ -121,6 +153,12 @@ def find_form(lines: Sequence[str], file: str) -> TableForm:
         raise LogFileError(file, "has no rows")
     width = Counter(map(len, cells)).most_common(1)[0][0]
     starts = [i for i, row in enumerate(cells) if len(row) == width]
+    if starts[0] > 0:
+        before = starts[0] - 1
+        fitted = _fitted(cells[before], cells[starts[0] :], width, f"{file}:{content[before][0] + 1}")
+        if fitted is not None:
+            cells[before] = fitted
+            starts.insert(0, before)
     below = [cells[i] for i in starts[1:]] or [cells[starts[0]]]
     kinds = tuple(_kind([row[column] for row in below]) for column in range(width))
     first, *others = starts
@@ -128,7 +166,7 @@ def find_form(lines: Sequence[str], file: str) -> TableForm:
     if _is_header(names, kinds):
         first, *others = others or [first + 1]
         if first < len(cells) and _is_units(cells[first], width):
-            units = [cell.strip().strip("[]()") for cell in cells[first]]
+            units = [unit_of(f"[{cell.strip().strip('[]()')}]") for cell in cells[first]]
             first, *others = others or [first + 1]
     else:
         names = _named_by_comment(lines[: content[first][0]], delimiter, width) or [""] * width
@@ -140,8 +178,13 @@ def find_form(lines: Sequence[str], file: str) -> TableForm:
 
 
 def is_comment(line: str) -> bool:
-    """Return True for a line that is a comment."""
-    return line.lstrip().startswith(("#", "%"))
+    """Return True for a line that is a comment, or tells Excel a table's delimiter."""
+    return line.lstrip().startswith(("#", "%")) or _SEPARATOR.fullmatch(line.strip()) is not None
+
+
+def without_comment(line: str) -> str:
+    """Return a line without its comment."""
+    return _COMMENTS.sub("", line)
 
 
 def split(line: str, delimiter: str | None) -> list[str]:
@@ -172,6 +215,27 @@ def _kind(cells: Sequence[str]) -> Kind:
     if 2 * sum(map(is_number, said)) >= len(said):
         return "number"
     return "date" if all(map(is_date, said)) else "text"
+
+
+def _fitted(names: list[str], rows: Sequence[Sequence[str]], width: int, place: str) -> list[str] | None:
+    """A header without, or with, the empty cell by which its line and its rows differ; None for a title.
+
+    Raises:
+        LogFileError: It has one name more than rows have cells.
+    """
+    if (
+        abs(len(names) - width) != 1
+        or len(names) < 2
+        or any(not name or is_number(name) for name in names[:-1])
+    ):
+        return None
+    if len(names) < width:
+        return [*names, ""] if all(not row[-1] for row in rows if len(row) == width) else None
+    if names[-1]:
+        raise LogFileError(
+            place, f"must have as many names as its rows have cells, {width}, got {len(names)}"
+        )
+    return names[:-1]
 
 
 def _is_header(cells: Sequence[str], kinds: Sequence[Kind]) -> bool:
@@ -297,8 +361,19 @@ def _columns(path: Path, form: TableForm, rows: TableRows) -> Log:
             raise LogFileError(path.name, str(error)) from None
         if not units[i]:
             notes.append(f"times are column {names[i]!r}, whose header has no unit: taken as {unit}")
+    elif stamp := find_stamp(names):
+        times = values[:, stamp[0]] + values[:, stamp[1]] / 1e9
+        values, times = _timed(np.column_stack((values, times)), len(names), damage, path.name)[:, :-1], times
+        times = times[has_time(times)]
+        notes.append(f"times are columns {names[stamp[0]]!r} and {names[stamp[1]]!r}")
     else:
         notes.append("no column is called a time: times are the numbers of the rows, from 0")
+    for name, column in zip(names, values.T, strict=True):
+        if len(infinite := np.flatnonzero(np.isinf(column))):
+            damage.append(
+                f"column {name!r}: infinite, taken as missing, in {format_locations('row', infinite + 1)}"
+            )
+            column[infinite] = np.nan
     skipped = {name: "text" for i, name in enumerate(form.names) if i not in rows.columns}
     channels = {
         name: Channel(name, times, np.ascontiguousarray(values[:, i]), units[i], path.name)
@@ -412,13 +487,15 @@ class _RowReader:
         """The rows of sound lines (n, k); None if they are not all sound."""
         form = self.form
         everything = len(self.columns) == len(form.names)
+        if b"#" in text:
+            text = _COMMENTS_IN_BYTES.sub(b"", text)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # That there are no rows.
             try:
                 table: Array = np.loadtxt(  # type: ignore[call-overload, misc]
                     io.BytesIO(_fill_empty_cells(text, form.delimiter)),
                     delimiter=form.delimiter,
-                    comments="#" if b"#" in text else None,
+                    comments=None,
                     quotechar='"' if b'"' in text else None,
                     usecols=None if everything else self.columns,
                     converters=self.converters or None,
@@ -452,7 +529,7 @@ class _RowReader:
         if not text.strip() or is_comment(text):
             return None
         try:
-            cells = split(text.split("#")[0], self.form.delimiter)
+            cells = split(without_comment(text), self.form.delimiter)
         except ValueError:  # csv's own: a cell longer than any number is.
             cells = []
         if len(cells) != len(self.form.names):
