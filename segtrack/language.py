@@ -29,7 +29,10 @@ class Language:
 
     def number(self, value: float, decimals: int) -> str:
         """Return a number with so many decimals, behind this language's decimal sign."""
-        text = f"{value:.{decimals}f}"
+        return self.decimal(f"{value:.{decimals}f}")
+
+    def decimal(self, text: str) -> str:
+        """Return a number's text with this language's decimal sign."""
         return text.replace(".", ",") if self.tag == "de" else text
 
 

@@ -35,9 +35,20 @@ def main() -> None:
         from segtrack.cli.streams import open_streams
 
         open_streams()
-        from segtrack.cli.app import main as run
-
-        run()
+        _run()
     except KeyboardInterrupt:
         print("segtrack: interrupted", file=sys.stderr)  # noqa: T201
         sys.exit(130)
+
+
+def _run() -> None:
+    """Run the program; what is wrong with its environment is one line."""
+    from segtrack.errors import SegtrackError
+
+    try:
+        from segtrack.cli.app import main as run
+
+        run()
+    except SegtrackError as error:  # Commands report their own.
+        print(f"segtrack: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import typer
 
@@ -20,6 +21,7 @@ from segtrack.cli.reproduce import reproduce
 from segtrack.cli.streams import USERS_MISTAKE
 from segtrack.cli.study import study
 from segtrack.cli.warm_up import warm_up
+from segtrack.files import check_regular
 
 app = typer.Typer(
     help="Real-time simulation of tracked robots, in PyBullet or in segtrack's own engine.",
@@ -68,5 +70,9 @@ def main() -> None:
     columns = os.environ.get("COLUMNS", "")
     if columns.isdigit() and int(columns) < MIN_COLUMNS:
         del os.environ["COLUMNS"]
+    named = os.environ.get("MATPLOTLIBRC", "")
+    for file in ("matplotlibrc", named, os.path.join(named, "matplotlibrc")):
+        if file != os.devnull:  # Which says that there are no settings.
+            check_regular(Path(file))  # Matplotlib would read one without an end until no memory is left.
     os.environ["MPLBACKEND"] = "agg"  # Pictures are files here, whatever window the user has chosen.
     app()

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, ClassVar, NamedTuple, get_args, get_type_hints
 
-from pydantic import Field, WithJsonSchema, create_model
+from pydantic import ConfigDict, Field, WithJsonSchema, create_model
 
 from segtrack import terrain
 from segtrack.description import Checks, Count, NonNegative, Number, Positive, Spec, check
@@ -209,6 +209,8 @@ class DoorwayKeys(Apparatus):
 class _ObstacleKeys(Apparatus):
     """Base class of keys that are the fields of an obstacle class."""
 
+    # They bring their descriptions; pydantic would look for a class statement in the source of every caller.
+    model_config = ConfigDict(use_attribute_docstrings=False)
     kind: ClassVar[type[Obstacle]]
     key_of: ClassVar[dict[str, str]]
     """Keys by the names of fields."""

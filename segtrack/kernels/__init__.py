@@ -13,11 +13,12 @@ The only folder that touches numba's inner classes, which change from one of its
 """
 
 import os
+import warnings
 from importlib.metadata import version
 
 import lazy_loader
 
-from segtrack.errors import UntestedVersionError
+from segtrack.errors import InvalidValueError, Phrase, UntestedVersionError
 
 _TESTED = ">=0.62,<0.69"
 """Versions of numba with which all tests were run: those of pyproject.toml."""
@@ -27,5 +28,23 @@ if not (0, 62) <= tuple(map(int, _installed.split(".")[:2])) < (0, 69) and not o
     "SEGTRACK_ANY_NUMBA"
 ):
     raise UntestedVersionError("numba", _installed, _TESTED, "SEGTRACK_ANY_NUMBA")
+
+try:
+    with warnings.catch_warnings():
+        # It would print a traceback and leave the setting out.
+        warnings.filterwarnings("error", "Environment variable", RuntimeWarning)
+        import numba  # noqa: F401
+except ImportError:
+    raise
+except Exception as error:  # Whatever it comes upon in its settings, of which it names few.
+    _settings = [f"{name}={value}" for name, value in os.environ.items() if name.startswith("NUMBA_")]
+    if os.path.exists(".numba_config.yaml"):
+        _settings.append(".numba_config.yaml in this folder")
+    if not _settings:
+        raise
+    _reason = str(error).partition("\n")[0].rstrip(".")
+    raise InvalidValueError(
+        "numba's settings", f"ones that it takes ({_reason})", Phrase(", ".join(_settings))
+    ) from error
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

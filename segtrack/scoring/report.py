@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 from segtrack.html import inline_svg, render_page
 from segtrack.language import ENGLISH, Language
@@ -63,6 +63,7 @@ def rate_chart(
     axes.set_xlim(0.5, len(results) + 0.5)
     axes.set_ylim(0, 1.1 * max(*rates, expert_rate or 0.0, 0.1))  # Nothing is half behind the frame.
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axes.yaxis.set_major_formatter(_Numbers(t))
     axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     return inline_svg(figure, t("Rate of each trial"))
 
@@ -81,8 +82,20 @@ def repetition_chart(result: Result, t: Language = ENGLISH) -> str:
             axes.bar(*zip(*mine, strict=True), color=colour, label=t(label), hatch=hatch)
     axes.set(xlabel=t("repetition"), ylabel=t("time [s]"), xlim=(0.4, max(10, len(result.attempts)) + 0.6))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axes.yaxis.set_major_formatter(_Numbers(t))
     axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     return inline_svg(figure, t("Time of each repetition of the latest trial"))
+
+
+class _Numbers(ScalarFormatter):
+    """Numbers beside an axis, as a language writes them."""
+
+    def __init__(self, t: Language) -> None:
+        super().__init__()
+        self._t = t
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return self._t.decimal(super().__call__(x, pos))
 
 
 _BARS = {"completed": (_COMPLETED, None), "not credited": (_FAULT, "//"), "void": ("#bbbbbb", "xx")}

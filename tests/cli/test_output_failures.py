@@ -1,4 +1,4 @@
-"""Output that fails: one line or nothing, an exit code, never a traceback; one command in a folder."""
+"""Output and settings that fail: one line or nothing, an exit code, no traceback; one command in a folder."""
 
 from __future__ import annotations
 
@@ -44,6 +44,26 @@ def test_pictures_are_drawn_whatever_window_matplotlib_is_told_to_use(tmp_path: 
     call = ["env", "MPLBACKEND=nope", PROGRAM, "draw", "conveyor", "--out", "x.png"]
     done = subprocess.run(call, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "wrote x.png\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ("MATPLOTLIBRC=/dev/full", "cannot read /dev/full: is a pipe, socket or device, not a file"),
+        (
+            "NUMBA_NUM_THREADS=0",
+            "numba's settings must be ones that it takes (Number of threads specified must be > 0), got "
+            "NUMBA_NUM_THREADS=0",
+        ),
+    ],
+)
+def test_settings_of_a_library_that_cannot_be_read_end_the_program_in_one_line(
+    setting: str, said: str, tmp_path: Path
+) -> None:
+    call = ["env", setting, PROGRAM, "draw", "conveyor", "--out", "x.png"]
+    done = subprocess.run(call, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"segtrack: {said}\n")
 
 
 @each_row(

@@ -425,3 +425,46 @@ def test_a_numba_that_was_not_run_can_be_tried():
 def test_the_versions_of_numba_that_were_run_are_those_of_the_package():
     requirement = next(each for each in requires("segtrack") if each.startswith("numba"))
     assert sorted(requirement.removeprefix("numba").split(";")[0].split(",")) == sorted(_TESTED.split(","))
+
+
+# Settings of numba
+
+
+@pytest.mark.parametrize(
+    ("environment", "file", "said"),
+    [
+        (
+            {"NUMBA_NUM_THREADS": "0"},
+            "",
+            "(Number of threads specified must be > 0), got NUMBA_NUM_THREADS=0",
+        ),
+        (
+            {"NUMBA_OPT": "x"},
+            "",
+            "(Environment variable 'NUMBA_OPT' is defined but its associated value 'x' could not be parsed), "
+            "got NUMBA_OPT=x",
+        ),
+        ({}, "- 1", "('list' object has no attribute 'items'), got .numba_config.yaml in this folder"),
+    ],
+    ids=["refused", "left out", "file"],
+)
+def test_settings_that_numba_does_not_take_are_named(
+    environment: dict[str, str], file: str, said: str, tmp_path: Path
+) -> None:
+    if file:
+        (tmp_path / ".numba_config.yaml").write_text(file)
+    program = """
+import segtrack
+try:
+    segtrack.World(engine="native")
+except segtrack.SegtrackError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert (done.stdout, done.stderr) == (f"numba's settings must be ones that it takes {said}\n", "")

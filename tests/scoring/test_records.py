@@ -321,6 +321,10 @@ def test_missing_jinja2_is_one_clear_error(told, monkeypatch):
 
 def test_numbers_of_a_report_are_written_as_its_language_writes_them(records):
     pytest.importorskip("jinja2", reason="of the extra station")
-    records.add(result(seconds=10.25))
-    for language, shown in (Language("en"), "102.5"), (Language("de"), "102,5"), (Language("ja"), "102.5"):
-        assert f">{shown}<" in report_html(records, "Ada", SETTINGS, "2026-01-03", language)
+    records.add(result(seconds=100.25))
+    for language, point in (Language("en"), "."), (Language("de"), ","), (Language("ja"), "."):
+        page = report_html(records, "Ada", SETTINGS, "2026-01-03", language)
+        assert f">1002{point}5<" in page
+        beside_axes = re.findall(r"<text[^>]*>([^<]*\d[^<]*)</text>", page)
+        assert f"0{point}2" in beside_axes  # Of the rate, 0.6 repetitions a minute.
+        assert {sign for text in beside_axes for sign in text if sign in ".,"} == {point}
