@@ -520,10 +520,13 @@ def test_contacts_are_those_of_a_world():
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_refused_reset_leaves_grounds_as_they_were():
-    batch = Batch("quince", 2, terrain=GROUNDS[0], time_step=STEP)
+@pytest.mark.parametrize("own", [None, [GROUNDS[2]]])
+def test_a_refused_reset_leaves_grounds_as_they_were(own):
+    """Those of the library, and those that vehicles were given."""
+    batch, twin = (Batch("quince", 2, terrain=GROUNDS[0], time_step=STEP) for _ in range(2))
     island = terrain.Heightfield(heights=np.zeros((3, 3)), spacing=0.1, center=(50.0, 0.0))
-    twin = Batch("quince", 2, terrain=GROUNDS[0], time_step=STEP)
+    for each in (batch, twin):
+        each.reset([1], terrain=own)
     for given in ({"terrain": [island]}, {"terrain": [GROUNDS[3]], "flippers": {"nose": 0.1}}):
         with pytest.raises((InvalidValueError, UnknownNameError)):
             batch.reset([1], **given)

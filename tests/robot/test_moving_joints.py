@@ -233,6 +233,14 @@ def test_a_placed_joint_is_there_at_rest(engine: str, tmp_path: Path) -> None:
     assert scene.joint.position == pytest.approx(0.7, abs=1e-3)
 
 
+def test_a_servo_with_gains_holds_a_joint_where_it_was_placed(engine: str, tmp_path: Path) -> None:
+    """Its aim moves with the joint: nothing is left that pulls it back to where it was."""
+    servo = {"stiffness": 100.0, "damping": 5.0}
+    scene = Scene(engine, tmp_path, [ARM], {"arm": {"servo": servo}}, gravity=0.0)
+    scene.joint.place(0.7)
+    assert np.abs(scene.positions(0.2) - 0.7).max() < 1e-9
+
+
 def test_what_a_joint_cannot_do_is_refused(engine: str, tmp_path: Path) -> None:
     scene = Scene(engine, tmp_path, [ARM, SLED], {"arm": {"servo": {}}, "sled": {}})
     with pytest.raises(UnknownNameError) as unknown:
