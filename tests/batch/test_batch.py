@@ -483,10 +483,13 @@ def test_bodies_weigh_and_balance_as_they_are_told():
 def test_a_body_that_is_balanced_otherwise_moves_on_as_before():
     batch = scripted(Batch("quince", terrain=GROUNDS[0], count=2, time_step=STEP), 0.5)
     batch.set_flippers(front_left=0.0)
-    before = batch.state
+    before, touching = batch.state, batch.read_contacts([1])
     arm = np.array([0.03, -0.02, 0.05])
     batch.set_body([1], mass=30.0, center_of_mass=arm)
-    after = batch.state
+    after, touches = batch.state, batch.read_contacts([1])
+    assert len(touching.point) > 3
+    np.testing.assert_allclose(touches.point, touching.point, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(touches.slip_velocity, touching.slip_velocity, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(after.position[0], before.position[0])
     assert after.position[1] == pytest.approx(before.position[1], abs=1e-14)
     turned = np.cross(after.angular_velocity[1], after.velocity[1] - before.velocity[1])

@@ -13,7 +13,9 @@ from jointed_vehicles import Limb, jointed
 from scenes import GRAVITY
 
 import segtrack
+from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
+from segtrack.reproduce.speed import with_arm
 
 ENGINES = ["native", pytest.param("pybullet", marks=pytest.mark.pybullet)]
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
@@ -201,6 +203,16 @@ def test_links_follow_their_joints(engine: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(frame.origin - base, reach, atol=1e-6)
     poses = dict(zip(scene.robot.link_names, scene.robot.link_poses(), strict=True))
     np.testing.assert_allclose(poses["tip_link"][:3], frame.origin, atol=1e-9)
+
+
+def test_links_follow_their_joints_beside_flippers(engine: str) -> None:
+    """One by one, as all of them together."""
+    with with_arm(load_vehicle("quince")) as vehicle, segtrack.World(engine=engine) as world:
+        given = {"track_model": "compliant", "flippers": {"front_left": 0.4}}
+        robot = world.add_vehicle(vehicle, position=(0, 0, 1), **given)
+        robot.joints["yaw"].place(0.5)
+        for name, pose in zip(robot.link_names, robot.link_poses(), strict=True):
+            np.testing.assert_allclose(robot.link_frame(name).origin, pose[:3], atol=1e-9)
 
 
 def test_a_saved_state_goes_on_alike(engine: str, tmp_path: Path) -> None:
