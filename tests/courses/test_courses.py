@@ -202,11 +202,15 @@ def test_a_pinwheel_is_its_own_picture_after_a_turn(raised):
     assert z[quadrant] == pytest.approx(raised + slope * (offsets[0][quadrant] + 0.6))
 
 
-def test_alternating_ramps_have_a_ridge_beside_each_valley():
-    course = with_piece("crossing_ramps: {count: 2, slope_deg: 15, pattern: alternating}")
+@pytest.mark.parametrize("raised", [0.0, 0.1])
+def test_alternating_ramps_have_a_ridge_beside_each_valley(raised):
+    """Those on the right are raised."""
+    pattern = f"pattern: alternating, raised: {raised}"
+    course = with_piece(f"crossing_ramps: {{count: 2, slope_deg: 15, {pattern}}}")
     crest = 0.6 * math.tan(math.radians(15))
     x = 1 + np.array([0.6, 1.2, 1.8])
-    assert heights(course, x, -0.3) == pytest.approx([crest, 0, crest], abs=1e-9)
+    right = raised + np.array([crest, 0, crest])
+    assert heights(course, x, -0.3) == pytest.approx(right, abs=1e-9)
     assert heights(course, x, 0.3) == pytest.approx([0, crest, 0], abs=1e-9)
 
 
