@@ -361,6 +361,20 @@ def test_vehicles_that_differ_in_their_second_flipper_alone_are_placed_as_in_a_w
     assert heights[1] > heights[0] + 0.05
 
 
+def test_vehicles_start_above_what_is_below_them_wherever_they_look():
+    """Its front flippers up, Quince reaches over what lies 0.45 m to its left with its tail alone."""
+    beside = terrain.Boxes(boxes=(terrain.GroundBox(x=0.0, y=0.6, length=2.0, width=1.0, height=0.1),))
+    flippers, yaws = {"front_left": 1.5, "front_right": 1.5}, [np.pi / 2, -np.pi / 2]
+    batch = Batch("quince", 2, terrain=beside, time_step=STEP)
+    batch.reset(y=-0.35, yaw=yaws, flippers=flippers)
+    alone, heights = InWorld("quince", beside, flippers=flippers), []
+    for yaw in yaws:
+        alone.world.place_on_terrain(alone.robot, 0.0, -0.35, yaw)
+        heights.append(alone.robot.state.position[2])
+    assert batch.state.position[:, 2] == pytest.approx(heights, abs=1e-9)
+    assert heights[1] - heights[0] == pytest.approx(0.1)
+
+
 def test_start_poses_and_joints_are_those_of_a_world(tmp_path):
     """Heights are sums in another order."""
     limbs = (
