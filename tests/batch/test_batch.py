@@ -361,6 +361,20 @@ def test_vehicles_that_differ_in_their_second_flipper_alone_are_placed_as_in_a_w
     assert heights[1] > heights[0] + 0.05
 
 
+def test_vehicles_start_above_what_is_below_them_wherever_they_look():
+    """Its front flippers up, Quince reaches over what lies 0.45 m to its left with its tail alone."""
+    beside = terrain.Boxes(boxes=(terrain.GroundBox(x=0.0, y=0.6, length=2.0, width=1.0, height=0.1),))
+    flippers, yaws = {"front_left": 1.5, "front_right": 1.5}, [np.pi / 2, -np.pi / 2]
+    batch = Batch("quince", 2, terrain=beside, time_step=STEP)
+    batch.reset(y=-0.35, yaw=yaws, flippers=flippers)
+    alone, heights = InWorld("quince", beside, flippers=flippers), []
+    for yaw in yaws:
+        alone.world.place_on_terrain(alone.robot, 0.0, -0.35, yaw)
+        heights.append(alone.robot.state.position[2])
+    assert batch.state.position[:, 2] == pytest.approx(heights, abs=1e-9)
+    assert heights[1] - heights[0] == pytest.approx(0.1)
+
+
 def test_start_poses_and_joints_are_those_of_a_world(tmp_path):
     """Heights are sums in another order."""
     limbs = (
@@ -483,10 +497,13 @@ def test_bodies_weigh_and_balance_as_they_are_told():
 def test_a_body_that_is_balanced_otherwise_moves_on_as_before():
     batch = scripted(Batch("quince", terrain=GROUNDS[0], count=2, time_step=STEP), 0.5)
     batch.set_flippers(front_left=0.0)
-    before = batch.state
+    before, touching = batch.state, batch.read_contacts([1])
     arm = np.array([0.03, -0.02, 0.05])
     batch.set_body([1], mass=30.0, center_of_mass=arm)
-    after = batch.state
+    after, touches = batch.state, batch.read_contacts([1])
+    assert len(touching.point) > 3
+    np.testing.assert_allclose(touches.point, touching.point, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(touches.slip_velocity, touching.slip_velocity, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(after.position[0], before.position[0])
     assert after.position[1] == pytest.approx(before.position[1], abs=1e-14)
     turned = np.cross(after.angular_velocity[1], after.velocity[1] - before.velocity[1])
@@ -520,10 +537,13 @@ def test_contacts_are_those_of_a_world():
         np.testing.assert_array_equal(one, other)
 
 
-def test_a_refused_reset_leaves_grounds_as_they_were():
-    batch = Batch("quince", 2, terrain=GROUNDS[0], time_step=STEP)
+@pytest.mark.parametrize("own", [None, [GROUNDS[2]]])
+def test_a_refused_reset_leaves_grounds_as_they_were(own):
+    """Those of the library, and those that vehicles were given."""
+    batch, twin = (Batch("quince", 2, terrain=GROUNDS[0], time_step=STEP) for _ in range(2))
     island = terrain.Heightfield(heights=np.zeros((3, 3)), spacing=0.1, center=(50.0, 0.0))
-    twin = Batch("quince", 2, terrain=GROUNDS[0], time_step=STEP)
+    for each in (batch, twin):
+        each.reset([1], terrain=own)
     for given in ({"terrain": [island]}, {"terrain": [GROUNDS[3]], "flippers": {"nose": 0.1}}):
         with pytest.raises((InvalidValueError, UnknownNameError)):
             batch.reset([1], **given)

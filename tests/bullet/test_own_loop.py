@@ -287,6 +287,30 @@ def test_a_step_that_a_program_changes_kicks_no_belt(client, track_model, within
         assert list(go(step, 0.06)) == pytest.approx([0.5] * round(0.06 / step), rel=within)
 
 
+def test_a_state_is_gone_back_to_whatever_step_was_taken_since(client):
+    """The work of the step before it is that of its own duration."""
+    robot, energies = packbot_on_its_belts(client, "segments"), []
+
+    def go(step, count):
+        client.setTimeStep(step)
+        for _ in range(count):
+            robot.before_step()
+            client.stepSimulation()
+
+    robot.set_belt_speed(0.3, 0.3)
+    go(0.001, 200)
+    saved, own = client.saveState(), robot.save()
+    for step in (0.001, 0.004):
+        go(step, 1)
+        client.restoreState(saved)
+        robot.restore(own)
+        go(0.001, 3)
+        energies.append(robot.energy)
+        client.restoreState(saved)
+        robot.restore(own)
+    assert energies[1] == pytest.approx(energies[0], rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("track_model", "within"),
     [("compliant", 0.005), ("surface", 0.001), pytest.param("chain", 0.04, marks=pytest.mark.slow)],

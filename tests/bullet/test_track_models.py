@@ -376,7 +376,7 @@ def test_a_vehicle_that_shortens_the_step_changes_no_reading_of_those_before_it(
     np.testing.assert_allclose(forces[1], forces[0], atol=1e-6)
 
 
-def test_placing_a_flipper_leaves_the_forces_of_other_belts():
+def test_placing_a_flipper_leaves_the_forces_of_other_belts_and_placing_a_robot_none():
     """Quince's main belts hold it on a slope; a front flipper, raised, is set a little higher."""
     with segtrack.World(engine="pybullet") as world:
         world.client.setGravity(-9.81 * math.sin(0.2), 0.0, -9.81 * math.cos(0.2))
@@ -390,3 +390,6 @@ def test_placing_a_flipper_leaves_the_forces_of_other_belts():
         world.step()  # Books the step before.
         np.testing.assert_allclose([robot.tracks[name].force for name in main], before, rtol=0.01, atol=0.1)
         assert max(map(abs, before)) > 20.0
+        robot.reset_base_pose((0.0, 0.0, 1.0))
+        world.step()  # None has led to where it was put.
+        assert [track.force for track in robot.tracks.values()] == [0.0] * len(robot.tracks)

@@ -187,6 +187,17 @@ def test_continuous_ramps_have_no_step_and_one_slope(ridges):
     assert z.max() == pytest.approx(0.6 * slope, abs=2e-3) and z.min() == pytest.approx(0.0, abs=2e-3)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_diagonal_ridges_fill_the_field_into_its_corners(count):
+    """Across 45 deg they follow each other by a width of the field, 1.2 m, from the corner on."""
+    course = with_piece(f"continuous_ramps: {{count: {count}, slope_deg: 15, ridges: diagonal}}")
+    u, y = np.random.default_rng(2).uniform((0, -0.599), (1.2 * count, 0.599), (500, 2)).T
+    u, y = np.append(u, 1.2 * count - 1e-3), np.append(y, 0.599)
+    way = (u + y + 0.6) * math.sqrt(0.5)  # From the corner at which the field begins.
+    expected = (0.6 - np.abs(way % 1.2 - 0.6)) * math.tan(math.radians(15))
+    assert heights(course, 1 + u, y) == pytest.approx(expected, abs=1e-6)
+
+
 @pytest.mark.parametrize("raised", [0.0, 0.1])
 def test_a_pinwheel_is_its_own_picture_after_a_turn(raised):
     """By a quarter turn; by half a turn if two of four ramps are raised."""
@@ -202,11 +213,15 @@ def test_a_pinwheel_is_its_own_picture_after_a_turn(raised):
     assert z[quadrant] == pytest.approx(raised + slope * (offsets[0][quadrant] + 0.6))
 
 
-def test_alternating_ramps_have_a_ridge_beside_each_valley():
-    course = with_piece("crossing_ramps: {count: 2, slope_deg: 15, pattern: alternating}")
+@pytest.mark.parametrize("raised", [0.0, 0.1])
+def test_alternating_ramps_have_a_ridge_beside_each_valley(raised):
+    """Those on the right are raised."""
+    pattern = f"pattern: alternating, raised: {raised}"
+    course = with_piece(f"crossing_ramps: {{count: 2, slope_deg: 15, {pattern}}}")
     crest = 0.6 * math.tan(math.radians(15))
     x = 1 + np.array([0.6, 1.2, 1.8])
-    assert heights(course, x, -0.3) == pytest.approx([crest, 0, crest], abs=1e-9)
+    right = raised + np.array([crest, 0, crest])
+    assert heights(course, x, -0.3) == pytest.approx(right, abs=1e-9)
     assert heights(course, x, 0.3) == pytest.approx([0, crest, 0], abs=1e-9)
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from jointed_vehicles import TRACK, Limb, jointed, random_limbs, urdf_text
+from jointed_vehicles import BASE_MASS, TRACK, Limb, jointed, random_limbs, urdf_text
 from scipy.spatial.transform import Rotation
 from tables import each_row
 
-from segtrack.description import link_frames, load_vehicle, vehicle_links
+from segtrack.description import farthest_reach, link_frames, load_vehicle, vehicle_links
 from segtrack.description.joints.design import ForceCurve
 from segtrack.errors import VehicleFileError
 
@@ -127,6 +127,21 @@ def test_a_track_on_a_moving_link_belongs_to_it(tmp_path: Path) -> None:
     assert links.track_links == (3,) and links.parents == (0, 1, 2)
     np.testing.assert_allclose(links.track_frames[0].origin, [0.1, 0.2, 0.3], atol=1e-12)
     assert links.mass == pytest.approx(vehicle.mass, rel=1e-12)
+
+
+def test_a_vehicle_reaches_as_far_as_its_joints_take_its_belts_from_its_bodys_centre(tmp_path: Path) -> None:
+    """Belts on a sled that slides to one side, and a block whose weight moves the centre to the other."""
+    tracks = {"own": TRACK | {"mount": {"parent": "sled_link"}}}
+
+    def reach(low: float, high: float, *more: Limb) -> float:
+        sled = Limb("sled", kind="prismatic", axis=(1, 0, 0), limits=(low, high))
+        return farthest_reach(written(tmp_path, {"sled": {}}, [sled, *more], tracks=tracks))
+
+    known = reach(-0.2, 0.2)
+    assert reach(-1.0, 0.3) == pytest.approx(known + 0.8)
+    assert reach(-0.3, 1.0) == pytest.approx(known + 0.8)
+    block = Limb("block", kind="fixed", mass=BASE_MASS, xyz=(0.5, 0.0, 0.0))
+    assert reach(-1.0, 0.3, block) == pytest.approx(known + 0.8 + 0.25)
 
 
 def test_a_curve_goes_through_its_points_and_on_as_it_ends(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tables import each_row
 
 from segtrack.envs import straight
-from segtrack.envs.task import Path, PathPoint
+from segtrack.envs.task import Path, PathPoint, Paths
 from segtrack.errors import InvalidValueError
 
 
@@ -69,6 +69,14 @@ def test_on_an_arc_progress_is_radius_times_angle(side, angle, offset):
     assert path.at(radius * angle) == pytest.approx(
         (radius * math.sin(angle), side * radius * (1 - math.cos(angle))), abs=1e-5
     )
+
+
+def test_a_shorter_path_in_place_of_a_longer_one_is_all_there_is():
+    paths, short, places = Paths([Path(BENT), Path(BENT)]), straight(0.0, 1.0), np.array([[2.0, 1.0]] * 2)
+    paths.replace(0, short)
+    for found, own, other in zip(paths.locate(places), short.locate(2, 1), Path(BENT).locate(2, 1), strict=True):
+        assert found.tolist() == [own, other]
+    assert paths.at(np.array([9.0, 9.0])).tolist() == [[1.0, 0.0], [3.0, 1.0]]
 
 
 def test_a_path_ends_at_its_ends():

@@ -64,6 +64,8 @@ def test_a_pause_delays_what_comes_after_it_and_nothing_else(when):
     signals = {key: Signal(stretched, signal.at(driven)) for key, signal in motion.signals.items()}
     moving = np.where((stretched >= when) & (stretched <= when + pause), 0.0, rod.speed)
     signals |= {f"belt_speed.{side}": Signal(stretched, moving) for side in ("left", "right")}
+    told = Signal(stretched, np.full(len(stretched), rod.speed))  # It stands although it is told to drive on.
+    signals |= {f"belt_speed_command.{side}": told for side in ("left", "right")}
     expected = {name: t if t < when else t + pause for name, t in rod.begin_of.items()}
     assert begins(Motion("m", signals)) == pytest.approx(expected, abs=0.05)
 

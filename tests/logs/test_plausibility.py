@@ -27,6 +27,7 @@ from simulated_logs import step
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
+from segtrack.description import load_vehicle
 from segtrack.errors import MappingFileError
 from segtrack.files import write_csv
 from segtrack.logs.compare import load_climbs
@@ -289,7 +290,19 @@ def test_nothing_is_found_in_the_bundled_climbs(number, noise):
         assert check_plausibility(mapped, step(height)).notes == ()
 
 
-def test_two_lines_that_explain_as_much_are_both_proposed():
+@pytest.mark.parametrize(("factor", "found"), [(1.4, False), (1.6, True)])
+def test_the_force_on_a_sides_belts_is_held_against_all_of_its_drives(factor, found):
+    """Half as much again as the drives of the side's main belt and flippers can do together."""
+    drives = [track.spec.drive for track in load_vehicle("quince").mounted_tracks() if track.side == "left"]
+    most = sum(max(drive.stall_force, drive.brake_force) for drive in drives)
+    case = Case(
+        lambda columns: columns.update(force=np.full(len(columns["t"]), factor * most)),
+        {"belt_force": "{left: force, right: force, unit: N}"},
+    )
+    names = {finding.name for finding in checked_case("quince", case).findings}
+    assert len(drives) > 1 and ("forces against drives" in names) == found
+
+
     """On turns north-east-down and swapped sides look alike."""
     (note, *_) = checked_case("maxxii", KINDS["sides swapped"]).notes
     assert "`quantities.belt_speed.left: sl` with `quantities.belt_speed.right: sr` or `sensors: " in note

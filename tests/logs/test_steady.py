@@ -93,6 +93,7 @@ def test_a_known_difference_is_what_a_comparison_says() -> None:
     found = compare_turns(SteadyTable("m", BELTS, shifted), simulated, MAXXII)
     every = found.groups[0]
     assert len(every.rows) == 4 and [len(group.rows) for group in found.groups[1:4]] == [1, 1, 1]
+    assert sorted(np.concatenate([group.rows for group in found.groups[4:]]).tolist()) == [0, 1, 2, 3]
     for key in SLIPS:
         assert every.rmse[key] == pytest.approx(0.01)
         spread = every.difference[key]

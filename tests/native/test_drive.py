@@ -215,6 +215,9 @@ def test_a_scaled_drive_is_so_many_times_as_strong_and_as_fast_as_before(factor:
         drive.record_step(travel=0.0, speed=0.5, force=0.0, step=0.001)
         drive.update_command()
         assert (drive.target, drive.limit) == (1.0, pytest.approx(limit * factor))
+        drive.command = 0.0
+        drive.update_command()
+        assert (drive.target, drive.limit) == (0.0, pytest.approx(spec.brake_force * factor))
 
 
 def test_snapshot_restores_everything_that_changes() -> None:

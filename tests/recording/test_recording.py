@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -448,6 +449,14 @@ def test_the_command_checks_films_and_writes(drive, recording, tmp_path):
     assert (row["time [s]"], row["command left [m/s]"], row["command flatten"]) == (0.95, 0.4, 1.0)
     assert row["body z [m]"] == recording.poses[95, 2]
     assert row["energy [J]"] == recording.readings[95, -1]
+
+
+def test_a_table_has_each_command_from_its_own_tick_on(recording):
+    names, rows = recording_columns(recording)
+    left = [row[names.index("command left [m/s]")] for row in rows]
+    for (tick, command), (end, _) in pairwise([*recording.commands, (TICKS + 1, None)]):
+        assert set(left[tick:end]) <= {command.left}
+    assert len(set(left)) > 2
 
 
 def test_the_command_says_where_a_drive_differs(drive, tmp_path):

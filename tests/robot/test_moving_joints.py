@@ -13,7 +13,9 @@ from jointed_vehicles import Limb, jointed
 from scenes import GRAVITY
 
 import segtrack
+from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
+from segtrack.reproduce.speed import with_arm
 
 ENGINES = ["native", pytest.param("pybullet", marks=pytest.mark.pybullet)]
 pytestmark = pytest.mark.parametrize("engine", ENGINES)
@@ -203,6 +205,16 @@ def test_links_follow_their_joints(engine: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(poses["tip_link"][:3], frame.origin, atol=1e-9)
 
 
+def test_links_follow_their_joints_beside_flippers(engine: str) -> None:
+    """One by one, as all of them together."""
+    with with_arm(load_vehicle("quince")) as vehicle, segtrack.World(engine=engine) as world:
+        given = {"track_model": "compliant", "flippers": {"front_left": 0.4}}
+        robot = world.add_vehicle(vehicle, position=(0, 0, 1), **given)
+        robot.joints["yaw"].place(0.5)
+        for name, pose in zip(robot.link_names, robot.link_poses(), strict=True):
+            np.testing.assert_allclose(robot.link_frame(name).origin, pose[:3], atol=1e-9)
+
+
 def test_a_saved_state_goes_on_alike(engine: str, tmp_path: Path) -> None:
     settings = {
         "arm": {"servo": {"stiffness": 80.0, "damping": 1.0}},
@@ -231,6 +243,14 @@ def test_a_placed_joint_is_there_at_rest(engine: str, tmp_path: Path) -> None:
     assert scene.joint.state[:2] == (0.7, 0.0)
     scene.world.run(0.2)
     assert scene.joint.position == pytest.approx(0.7, abs=1e-3)
+
+
+def test_a_servo_with_gains_holds_a_joint_where_it_was_placed(engine: str, tmp_path: Path) -> None:
+    """Its aim moves with the joint: nothing is left that pulls it back to where it was."""
+    servo = {"stiffness": 100.0, "damping": 5.0}
+    scene = Scene(engine, tmp_path, [ARM], {"arm": {"servo": servo}}, gravity=0.0)
+    scene.joint.place(0.7)
+    assert np.abs(scene.positions(0.2) - 0.7).max() < 1e-9
 
 
 def test_what_a_joint_cannot_do_is_refused(engine: str, tmp_path: Path) -> None:

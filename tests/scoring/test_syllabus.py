@@ -69,6 +69,9 @@ def test_an_exercise_with_a_rate_is_passed_by_a_fast_trial_alone():
     assert [SYLLABUS.exercises[1].is_passed_by(each) for each in (slow, fast)] == [False, True]
     row = SYLLABUS.progress([slow, fast])[1]
     assert (row.tries, row.passed, row.best) == (2, fast, pytest.approx(60 / 19))
+    faster = tried("two", seconds=15.0)  # It was passed before.
+    row = SYLLABUS.progress([slow, fast, faster])[1]
+    assert (row.tries, row.passed, row.best) == (3, fast, pytest.approx(4.0))
 
 
 @pytest.mark.parametrize(

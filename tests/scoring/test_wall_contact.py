@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from jointed_vehicles import Limb, jointed
 from scipy.spatial import ConvexHull
 
 from segtrack.courses import Wall, load_course
@@ -154,6 +155,20 @@ def test_outline_of_a_urdf_body_holds_its_links():
     low, high = robot.bounds()
     assert (seen.points.min(axis=0) <= np.array(low[:2]) + 2e-3).all()
     assert (seen.points.max(axis=0) >= np.array(high[:2]) - 2e-3).all()
+
+
+def test_outline_of_a_shape_that_is_turned_on_its_link_is_its_box_in_the_world(tmp_path):
+    fin = Limb("fin", kind="fixed", xyz=(0.1, 0.0, 0.3), collision=(0.9, 0.2, 0.5))
+    file = jointed(tmp_path, [fin], {})
+    urdf, told = tmp_path / "jointed.urdf", "<collision>\n<origin "
+    urdf.write_text(urdf.read_text().replace(told, f'{told}rpy="0.5 0.3 0.2" '))
+    with World(engine="native") as world:
+        world.add_terrain(Plane())
+        robot = world.add_vehicle(file)
+        seen = VehicleOutline(robot).look()
+    low, high = robot.bounds()
+    assert (*seen.points.min(axis=0), seen.z_min.min()) == pytest.approx(low, abs=APART)
+    assert (*seen.points.max(axis=0), seen.z_max.max()) == pytest.approx(high, abs=APART)
 
 
 def test_robot_that_drives_against_a_wall_touches_it():

@@ -524,10 +524,12 @@ def test_a_force_acts_until_it_is_set_again_and_is_part_of_the_state() -> None:
         assert robot.state.velocity[0] == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("force", [(24.0, 10.0, -6.0), (0.0, 0.0, 24.0)])
 @pytest.mark.parametrize("engine", ["native", "pybullet"])
-def test_a_force_acts_along_the_worlds_axes_wherever_the_vehicle_looks(engine: EngineName) -> None:
+def test_a_force_acts_along_the_worlds_axes_wherever_the_vehicle_looks(
+    engine: EngineName, force: tuple[float, float, float]
+) -> None:
     """On one that heads along y, and on one that heads back and lies on its side."""
-    force = (24.0, 10.0, -6.0)
     for orientation in ((0.0, 0.0, 0.0), (0.0, 0.0, math.pi / 2), (math.pi / 2, 0.3, 2.5)):
         with segtrack.World(engine=engine, gravity=0.0) as world:
             robot = world.add_vehicle("packbot", position=(1.0, -2.0, 1.0))
