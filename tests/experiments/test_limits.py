@@ -3,8 +3,8 @@
 import pytest
 
 from segtrack import World, terrain
-from segtrack.events import LIMITS
-from segtrack.events.limits import LimitSensor
+from segtrack.experiments import LIMITS
+from segtrack.experiments.event_limits import LimitSensor
 
 
 @pytest.mark.parametrize("speed", [0.2, -0.2])

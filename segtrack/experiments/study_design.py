@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
-from segtrack.study.file import StudyFile
+from segtrack.experiments.study_file import StudyFile
 
 _LEVELS = 4
 """Levels of morris's grid."""

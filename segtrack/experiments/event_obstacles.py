@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import InvalidValueError, finite
-from segtrack.events.assumptions import Assumptions
+from segtrack.experiments.event_setup import Assumptions, EventObstacle
 from segtrack.terrain import (
     BANK_REACH,
     FLOOR_REACH,
@@ -144,63 +143,6 @@ _STEP_LENGTH = 40.0
 """Length of a step's top: nobody drives off its end [m]."""
 _WIDTH = 20.0
 """Extent of obstacles across the path [m]."""
-
-
-@dataclass(frozen=True)
-class EventObstacle(ABC):
-    """Base class of event obstacles, which begin at x = 0 on flat ground at z = 0."""
-
-    name: ClassVar[str]
-    size_name: ClassVar[str]
-    """Attribute that a search for the largest obstacle raises."""
-
-    @abstractmethod
-    def terrain(self, before: float, behind: float) -> Terrain:
-        """Return the terrain with the obstacle.
-
-        Args:
-            before: Length of flat ground before the obstacle [m].
-            behind: Length of flat ground behind the obstacle [m].
-        """
-
-    @property
-    @abstractmethod
-    def end(self) -> float:
-        """World x beyond which a vehicle has passed the obstacle, with all its parts [m]."""
-
-    @property
-    @abstractmethod
-    def title(self) -> str:
-        """Name of the obstacle, with its size."""
-
-    def speed(self, assumptions: Assumptions) -> float:
-        """Default belt speed of the event [m/s]; larger than any drive's for full speed."""
-        return math.inf
-
-    @property
-    def room(self) -> float:
-        """Length of flat ground needed before and behind the obstacle [m]."""
-        return FLOOR_REACH
-
-    @property
-    def from_rest(self) -> bool:
-        """True if the vehicle starts from rest right before the obstacle."""
-        return False
-
-    @property
-    def size(self) -> float:
-        """Size of the obstacle, which a search raises, in its own unit."""
-        return float(getattr(self, self.size_name))
-
-    def of_size(self, size: float) -> EventObstacle:
-        """Return the obstacle with another size."""
-        return replace(self, **{self.size_name: size})
-
-    def _above_zero(self, *names: str) -> None:
-        for name in names:
-            what = f"{name} of a {self.name} [m]"
-            if finite(what, getattr(self, name)) <= 0:
-                raise InvalidValueError(what, "above 0", getattr(self, name))
 
 
 @dataclass(frozen=True)

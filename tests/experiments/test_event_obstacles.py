@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from segtrack.errors import InvalidValueError
-from segtrack.events import (
+from segtrack.experiments import (
     GapObstacle,
     HalfRoundObstacle,
     RideCourse,

@@ -12,7 +12,7 @@ import segtrack
 from segtrack import terrain
 from segtrack.engine import force_at
 from segtrack.errors import DivergedError, InvalidValueError, UnknownNameError
-from segtrack.events import (
+from segtrack.experiments import (
     LIMITS,
     Assumptions,
     BeltSpeedDriver,
@@ -23,9 +23,9 @@ from segtrack.events import (
     TrapezoidObstacle,
     UpwardSearch,
     run_event,
+    with_friction,
 )
-from segtrack.events.limits import HullClearance, LimitSensor, commanded_speed
-from segtrack.experiments import with_friction
+from segtrack.experiments.event_limits import HullClearance, LimitSensor, commanded_speed
 
 BRIEF = Assumptions(run_up=0.5, rest=0.2, step_rest=0.2, stall_time=2.0, past=0.5)
 PACKBOT = segtrack.load_vehicle("packbot")

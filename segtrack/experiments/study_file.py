@@ -38,22 +38,17 @@ from segtrack.errors import (
     UnknownNameError,
     suggest,
 )
-from segtrack.events import (
-    Assumptions,
-    Criterion,
-    EventObstacle,
-    EventSetup,
+from segtrack.experiments.event_obstacles import (
     GapObstacle,
     HalfRoundObstacle,
-    Raised,
     RideCourse,
     RideObstacle,
     StepObstacle,
     TrapezoidObstacle,
-    UpwardSearch,
-    limit_of,
 )
-from segtrack.study.paths import Steps, VehicleSource, find_places
+from segtrack.experiments.event_search import Criterion, Raised, UpwardSearch, limit_of
+from segtrack.experiments.event_setup import Assumptions, EventObstacle, EventSetup
+from segtrack.experiments.study_paths import Steps, VehicleSource, find_places
 
 Kind = Literal["step", "gap", "half-round", "trapezoid", "ride"]
 _KINDS: Mapping[str, tuple[type, tuple[str, ...]]] = {
@@ -233,7 +228,7 @@ class StudyFile(Spec):
     time_step: Positive | None = None
     """Instead of the preset's [s]."""
     assumptions: dict[str, Number] = {}
-    """Settings of `segtrack.events.Assumptions` by name, where they differ."""
+    """Settings of `segtrack.experiments.Assumptions` by name, where they differ."""
 
     @check
     def _is_planned_at_once(self) -> Checks:

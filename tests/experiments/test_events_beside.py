@@ -7,7 +7,7 @@ import pytest
 from command_line import run
 
 import segtrack
-from segtrack.events import Assumptions, EventSetup, StepObstacle, run_beside, run_event
+from segtrack.experiments import Assumptions, EventSetup, StepObstacle, run_beside, run_event
 from segtrack.report import draw_instants, draw_loads
 
 BRIEF = Assumptions(step_rest=0.2, stall_time=1.0, past=0.2)
@@ -81,6 +81,6 @@ def test_an_event_is_filmed_as_long_as_it_drives(tmp_path):
     given += ["--time-step", "0.004", "--record", "film.mp4", "--frame-rate", "5", "--frame-size", "96x64"]
     done = run(*given, "--json", folder=tmp_path)
     assert done.exit_code == 0 and "wrote film.mp4" in done.stderr
-    driven = json.loads(done.stdout)["duration"] - segtrack.events.Assumptions().step_rest
+    driven = json.loads(done.stdout)["duration"] - segtrack.experiments.Assumptions().step_rest
     frames, _ = imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "film.mp4"))
     assert frames == pytest.approx(5 * driven, abs=1)

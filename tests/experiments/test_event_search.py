@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from segtrack.errors import InvalidValueError
-from segtrack.events import SearchTrial, UpwardSearch
+from segtrack.experiments import SearchTrial, UpwardSearch
 from segtrack.report import draw_search, search_table
 
 

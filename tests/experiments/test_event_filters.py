@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from segtrack.events import absorbed_power, low_passed
-from segtrack.events.histories import DENOMINATOR, FOOT, NUMERATOR, weighted_acceleration
+from segtrack.experiments import absorbed_power, low_passed
+from segtrack.experiments.event_result import DENOMINATOR, FOOT, NUMERATOR, weighted_acceleration
 
 SECONDS = 40.0
 

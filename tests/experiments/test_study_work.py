@@ -18,10 +18,17 @@ from tables import each_row
 import segtrack
 from segtrack.description import find_vehicle
 from segtrack.errors import DivergedError, InvalidValueError, StudyFileError, WorkerLostError
-from segtrack.experiments import Workers
+from segtrack.experiments import (
+    Workers,
+    load_study_file,
+    provenance,
+    read_runs,
+    run_row,
+    run_study,
+    write_runs,
+)
+from segtrack.experiments.study_runs import COLUMNS, vehicle_of
 from segtrack.report import draw_study, study_tables
-from segtrack.study import load_study_file, provenance, read_runs, run_row, run_study, runs, write_runs
-from segtrack.study.runs import COLUMNS, vehicle_of
 
 STUDY = """
 vehicle: packbot
@@ -213,7 +220,7 @@ def test_an_error_that_nobody_foresaw_is_a_row(tmp_path, monkeypatch):
     def fail(*given, **named):
         raise ZeroDivisionError("x [/m]")
 
-    monkeypatch.setattr(runs, "run_event", fail)
+    monkeypatch.setattr("segtrack.experiments.study_runs.run_event", fail)
     result = run_study(study_of(SINGLE, tmp_path), tmp_path)
     assert {(row["outcome"], row["reason"]) for row in result.rows} == {
         ("failed", "ZeroDivisionError: x [/m]")

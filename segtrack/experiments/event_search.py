@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
 from segtrack.errors import InvalidValueError, finite
-from segtrack.events.assumptions import Assumptions
-from segtrack.events.event_result import UNDECIDED, EventResult, EventSetup
+from segtrack.experiments.event_result import UNDECIDED, EventResult
+from segtrack.experiments.event_setup import Assumptions, EventSetup
 
 Criterion: TypeAlias = Literal["passed", "peak", "filtered peak", "absorbed power"]
 """Criterion of a run; all but `passed` are numbers with a limit, and need a run that passes."""

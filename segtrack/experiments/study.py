@@ -11,12 +11,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import InvalidValueError, WorkerLostError
-from segtrack.events import UNDECIDED, EventObserver, Found, ending_of
-from segtrack.experiments import Workers
-from segtrack.study.design import Optimiser, planned_values, sensitivities
-from segtrack.study.file import StudyFile
-from segtrack.study.journal import Journal, provenance
-from segtrack.study.runs import NOT_RUN, Row, RunJob, failed_row, run_job, trial_of, used_values
+from segtrack.experiments.event import EventObserver
+from segtrack.experiments.event_result import UNDECIDED
+from segtrack.experiments.event_search import Found, ending_of
+from segtrack.experiments.parallel import Workers
+from segtrack.experiments.study_design import Optimiser, planned_values, sensitivities
+from segtrack.experiments.study_file import StudyFile
+from segtrack.experiments.study_runs import (
+    NOT_RUN,
+    Journal,
+    Row,
+    RunJob,
+    failed_row,
+    provenance,
+    run_job,
+    trial_of,
+    used_values,
+)
 
 JOURNAL = "runs.jsonl"
 """Name of the journal in a study's folder."""
@@ -34,7 +45,7 @@ class StudyResult:
         values: Parameter values of each design (designs, parameters), rounded as its vehicle needs.
         found: Result of each design's search; for a single run its measure, or the reason without one.
         rows: Rows of all runs, grouped by design.
-        sensitivities: Sensitivity measures by parameter; see `design.sensitivities`.
+        sensitivities: Sensitivity measures by parameter; see `study_design.sensitivities`.
         note: Reason why there are no sensitivities; else empty.
     """
 

@@ -11,16 +11,22 @@ import numpy as np
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import DivergedError, InvalidValueError, finite, finite_vector
-from segtrack.events.driver import BeltSpeedDriver
-from segtrack.events.event_result import (
+from segtrack.experiments.climb import TrajectoryRecorder, flipper_angles, up_of
+from segtrack.experiments.event_limits import LimitSensor, LimitState, read_chains
+from segtrack.experiments.event_result import (
+    END,
+    PITCHED,
+    SHAKEN,
+    ChainInstants,
     DriverPlace,
     EventOutcome,
     EventResult,
-    EventSetup,
+    LimitHistory,
+    Ridden,
+    chains_at,
 )
-from segtrack.events.histories import END, PITCHED, SHAKEN, ChainInstants, LimitHistory, Ridden, chains_at
-from segtrack.events.limits import LimitSensor, LimitState, read_chains
-from segtrack.experiments import ChainHistory, TrajectoryRecorder, flipper_angles, up_of
+from segtrack.experiments.event_setup import BeltSpeedDriver, EventSetup
+from segtrack.experiments.track_histories import ChainHistory
 from segtrack.robot import Robot
 from segtrack.world import World
 

@@ -3,7 +3,7 @@
 import pytest
 
 from segtrack.errors import InvalidValueError, VehicleFileError
-from segtrack.study.paths import VehicleSource, find_places, parse_path, write_path
+from segtrack.experiments.study_paths import VehicleSource, find_places, parse_path, write_path
 
 QUINCE = VehicleSource("quince")
 
