@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 
+from segtrack.courses import RATE_UNITS, Exercise, ExerciseProgress, Records, Syllabus
 from segtrack.errors import NotReadyError, SegtrackError, UnknownNameError
-from segtrack.scoring import RATE_UNITS, Exercise, ExerciseProgress, Records, Syllabus
 from segtrack.station.protocol import ExerciseStatus
 
 _LOG = logging.getLogger(__name__)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from segtrack.courses import check_operator
 from segtrack.errors import NotReadyError, UnknownNameError
-from segtrack.scoring import check_operator
 from segtrack.station import protocol
 from segtrack.station.protocol import LinkRequest
 from segtrack.station.web.client import Client

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.courses import load_course
+from segtrack.courses import TrialConditions, fastest, load_course, read_repetitions
 from segtrack.errors import NotReadyError
 from segtrack.recording import TICK, DriveSetup, Recording
-from segtrack.scoring import TrialConditions, fastest, read_repetitions
 from segtrack.station.protocol import Flag, StateMessage
 from segtrack.station.scene import course_json, ground_json
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Response
 from fastapi.responses import HTMLResponse
 
+from segtrack.courses import reports_html
 from segtrack.errors import NotReadyError, SegtrackError
 from segtrack.language import Language, preferred_language
-from segtrack.scoring import reports_html
 from segtrack.station.page import spoken
 from segtrack.station.web.catalogue import REPORTS, Library
 from segtrack.station.web.hub import Hub

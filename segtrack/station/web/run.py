@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Literal, Protocol
 
+from segtrack.courses import Exercise, TrialConditions
 from segtrack.errors import NotReadyError
 from segtrack.recording import DriveSetup
-from segtrack.scoring import Exercise, TrialConditions
 from segtrack.station import protocol
 from segtrack.station.protocol import LinkRequest, RunState, Setup, TrialStatus
 from segtrack.station.simulation import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Literal
 
+from segtrack.courses import CONDITION, Exercise, Result
 from segtrack.errors import NotReadyError
-from segtrack.scoring import CONDITION, Exercise, Result
 from segtrack.station.protocol import LinkRequest, Role, TrialStatus
 from segtrack.station.simulation import SetTrial
 from segtrack.station.web.catalogue import Library

@@ -6,9 +6,19 @@ import pytest
 import scipy.stats
 from tables import each_row
 
-from segtrack.courses import Course, Setting, Start, Zone
+from segtrack.courses import (
+    Attempt,
+    Course,
+    ScoringSettings,
+    Setting,
+    Situation,
+    Start,
+    Trial,
+    Zone,
+    compare,
+    shown_confidence,
+)
 from segtrack.errors import InvalidValueError, NotReadyError
-from segtrack.scoring import Attempt, ScoringSettings, Situation, Trial, compare, shown_confidence
 
 HEIGHT = Setting("height", "m", (0.1, 0.2, 0.3), 0.2)
 

@@ -1,4 +1,4 @@
-"""Result of a trial: repetitions, conditions, rate, and comparison with an expert's."""
+"""Result of a trial: repetitions, conditions, rate, what they show, and comparison with an expert's."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
+from scipy.special import bdtr, betaincinv
 
-from segtrack.courses import Kind
+from segtrack.courses.course import Kind
 from segtrack.errors import InvalidValueError
-from segtrack.scoring.settings import shown_confidence, shown_reliability
 
 Fault = Literal["touched a wall", "fell", "off course", "asked for help", "out of time"]
 TrialOutcome = Literal["passed", "failed", "abandoned"]
@@ -221,3 +221,46 @@ def compare(result: Result, expert: Result, pass_fraction: float) -> ExpertCompa
         raise InvalidValueError("an expert's rate", "above 0", expert.rate)
     fraction = result.rate / expert.rate
     return ExpertComparison(expert, fraction, result.outcome == "passed" and fraction >= pass_fraction)
+
+
+def shown_reliability(completed: int, failed: int, confidence: float) -> float:
+    """Return the reliability shown by repetitions with a confidence [-].
+
+    The largest r for which at most `failed` failures in as many tries have a probability of at most
+    1 - confidence wherever the true reliability is below r: the one-sided limit of Clopper and Pearson.
+
+    Args:
+        completed: Number of completed repetitions.
+        failed: Number of failed repetitions.
+        confidence: Confidence, in (0, 1).
+
+    Raises:
+        InvalidValueError: A negative number of repetitions, or a confidence outside (0, 1).
+    """
+    _check(completed, failed, "confidence", confidence)
+    return float(betaincinv(completed, failed + 1, 1 - confidence)) if completed else 0.0
+
+
+def shown_confidence(completed: int, failed: int, reliability: float) -> float:
+    """Return the confidence with which repetitions show a reliability [-].
+
+    The probability that a vehicle and operator of just this reliability would have failed more often.
+
+    Args:
+        completed: Number of completed repetitions.
+        failed: Number of failed repetitions.
+        reliability: Reliability, in (0, 1).
+
+    Raises:
+        InvalidValueError: A negative number of repetitions, or a reliability outside (0, 1).
+    """
+    _check(completed, failed, "reliability", reliability)
+    tried = completed + failed
+    return 1 - float(bdtr(failed, tried, 1 - reliability)) if tried else 0.0
+
+
+def _check(completed: int, failed: int, name: str, probability: float) -> None:
+    if completed < 0 or failed < 0:
+        raise InvalidValueError("completed and failed", "at least 0", (completed, failed))
+    if not 0 < probability < 1:
+        raise InvalidValueError(name, "in (0, 1)", probability)

@@ -1,4 +1,4 @@
-"""Report of an operator's record: HTML page with charts, or CSV table."""
+"""Reports of trials: an operator's record and a class, as HTML pages and CSV tables."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from segtrack.courses.records import Book, Records
+from segtrack.courses.result import RATE_UNITS, Attempt, ExpertComparison, Result, TrialOutcome, compare
+from segtrack.courses.syllabus import ExerciseProgress, Syllabus
+from segtrack.courses.trial import SOURCES, ScoringSettings
 from segtrack.html import inline_svg, render_page
 from segtrack.language import ENGLISH, Language
-from segtrack.scoring.records import Book, Records
-from segtrack.scoring.result import Attempt, ExpertComparison, Result, TrialOutcome, compare
-from segtrack.scoring.settings import SOURCES, ScoringSettings
 
 OUTCOME_COLOURS: dict[TrialOutcome, str] = {"passed": "#009e73", "failed": "#d55e00", "abandoned": "#7f7f7f"}
 """Colours that most eyes tell apart (Okabe and Ito)."""
@@ -187,7 +188,7 @@ def report_html(
         "t": language,
         "written": written,
     }
-    return render_page("segtrack.scoring", "report.html", values, extra="station")
+    return render_page("segtrack.courses", "report.html", values, extra="station")
 
 
 def reports_html(links: Sequence[tuple[str, str]], written: str, language: Language = ENGLISH) -> str:
@@ -197,7 +198,7 @@ def reports_html(links: Sequence[tuple[str, str]], written: str, language: Langu
         MissingPackageError: Jinja2 is not installed.
     """
     values = {"operators": links, "t": language, "written": written}
-    return render_page("segtrack.scoring", "reports.html", values, extra="station")
+    return render_page("segtrack.courses", "reports.html", values, extra="station")
 
 
 def report_csv(records: Records, operator: str, settings: ScoringSettings) -> str:
@@ -254,3 +255,90 @@ def _format_setting(value: object, t: Language) -> str:
         return f"{value:.4g}"
     allowed: Mapping[int, int] = dict(value)  # type: ignore[call-overload]
     return ", ".join(t("{passed} of {all}", passed=failed, all=tried) for tried, failed in allowed.items())
+
+
+class ClassRow(NamedTuple):
+    """Progress of one operator.
+
+    Attributes:
+        operator: Name of the operator.
+        progress: Progress in each exercise, in syllabus order.
+        trials: Number of trials, including those outside of exercises.
+        problems: Number of unreadable lines in the record.
+    """
+
+    operator: str
+    progress: tuple[ExerciseProgress, ...]
+    trials: int
+    problems: int
+
+    @property
+    def passed(self) -> int:
+        """Number of passed exercises."""
+        return sum(each.passed is not None for each in self.progress)
+
+
+def class_rows(records: Records, syllabus: Syllabus) -> tuple[ClassRow, ...]:
+    """Return the progress of all operators with a record, by name.
+
+    Raises:
+        FileAccessError: A record cannot be read.
+    """
+    books = [records.read(operator) for operator in records.operators()]
+    return tuple(
+        ClassRow(book.operator, syllabus.progress(book.results), len(book.results), len(book.problems))
+        for book in books
+    )
+
+
+def class_html(
+    rows: Sequence[ClassRow],
+    syllabus: Syllabus,
+    written: str,
+    live: Mapping[str, Any],
+    language: Language = ENGLISH,
+) -> str:
+    """Return the class's results as an HTML page.
+
+    Args:
+        rows: Progress of the operators.
+        syllabus: Exercises.
+        written: Date of the page.
+        live: Values of the template: `people` (name, role, place in the queue), `driver`, `trial`, and the
+            links `report` (an operator's name is appended) and `table` (`.csv` is appended).
+        language: Language of the page.
+
+    Raises:
+        MissingPackageError: Jinja2 is not installed.
+    """
+    values = {"rows": rows, "syllabus": syllabus, "written": written, "t": language, **live}
+    return render_page("segtrack.courses", "class.html", values, extra="station")
+
+
+_CLASS_COLUMNS = (
+    "operator",
+    "exercise",
+    "title",
+    "passed",
+    "passed_at",
+    "trial",
+    "tries",
+    "best_rate",
+    "least_rate",
+    "rate_unit",
+)
+
+
+def class_csv(rows: Sequence[ClassRow]) -> str:
+    """Return the progress as CSV, one line for each operator and exercise."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(_CLASS_COLUMNS)
+    for row in rows:
+        for each in row.progress:
+            exercise, passed = each.exercise, each.passed
+            outcome = ("yes", passed.begun, passed.id) if passed else ("no", "", "")
+            rates = f"{each.best:.4f}", exercise.rate or "", RATE_UNITS[exercise.kind]
+            title = text_cell(exercise.title)
+            writer.writerow((row.operator, exercise.name, title, *outcome, each.tries, *rates))
+    return buffer.getvalue()

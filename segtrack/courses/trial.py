@@ -1,14 +1,16 @@
-"""Trial: repetitions of a course by one operator, credited or not, on a clock that faults pause."""
+"""Trial: repetitions of a course by one operator, credited or not by its rules; its clock stops at faults."""
 
 from __future__ import annotations
 
+import math
 import secrets
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
 
-from segtrack.courses import Course
-from segtrack.errors import InvalidValueError, NotReadyError, finite
-from segtrack.scoring.result import (
+from segtrack.courses.course import Course
+from segtrack.courses.result import (
     RATE_UNITS,
     Attempt,
     Fault,
@@ -19,10 +21,153 @@ from segtrack.scoring.result import (
     rate,
     void_time,
 )
-from segtrack.scoring.settings import ScoringSettings
-from segtrack.scoring.situation import Pace, Situation, TrialEvent
+from segtrack.errors import InvalidValueError, NotReadyError, finite
 
 State = Literal["running", "paused", "passed", "failed", "abandoned"]
+_MADE_UP_FOR = 0.1
+"""Delay that does not count: a short one is made up for by the ticks after it [s]."""
+
+SourceStatus = Literal["second hand", "from memory", "own choice"]
+
+_GUIDE = (
+    "Jacoff et al., Guide for Evaluating, Purchasing, and Training with Response Robots Using "
+    "DHS-NIST-ASTM Standard Test Methods, NIST 2014"
+)
+
+
+class NumberSource(NamedTuple):
+    """Source of a default value.
+
+    Attributes:
+        text: Citation, or reason.
+        status: `second hand`: read in notes on the source; `from memory`: no source was found;
+            `own choice`: no source was looked for.
+    """
+
+    text: str
+    status: SourceStatus
+
+
+SOURCES: Mapping[str, NumberSource] = {
+    "allowed_failures": NumberSource(_GUIDE + ", pp. 11, 17", "second hand"),
+    "reliability": NumberSource(_GUIDE, "second hand"),
+    "confidence": NumberSource(_GUIDE, "second hand"),
+    "pass_fraction": NumberSource("no source was found for a fraction of an expert's rate", "from memory"),
+    "fall_angle": NumberSource("steeper than any slope of the courses", "own choice"),
+    "touch_distance": NumberSource("stiff contacts stop a belt just before the wall", "own choice"),
+    "real_time_factor": NumberSource("an operator gains 2 % of time to think at most", "own choice"),
+}
+"""Sources of the fields of `ScoringSettings`, by name."""
+
+
+@dataclass(frozen=True)
+class ScoringSettings:
+    """Settings of a score; the defaults' sources are in `SOURCES`.
+
+    Attributes:
+        allowed_failures: Number of failures that still pass, by repetitions tried.
+        reliability: Probability of completing a repetition, to be shown by the trial [-].
+        confidence: Confidence to show it with [-].
+        pass_fraction: Ratio of a trained operator's rate to an expert's under equal conditions [-].
+        fall_angle: Roll or pitch beyond which a vehicle counts as fallen [rad].
+        touch_distance: Distance below which a wall counts as touched [m].
+        real_time_factor: Simulated over elapsed time below which a repetition is void [-].
+    """
+
+    allowed_failures: Mapping[int, int] = field(
+        default_factory=lambda: MappingProxyType({10: 0, 20: 1, 30: 3})
+    )
+    reliability: float = 0.8
+    confidence: float = 0.8
+    pass_fraction: float = 0.8
+    fall_angle: float = math.radians(75)
+    touch_distance: float = 0.003
+    real_time_factor: float = 0.98
+
+    def __post_init__(self) -> None:
+        """Check the settings' ranges.
+
+        Raises:
+            InvalidValueError: A number outside its range.
+        """
+        for name in ("reliability", "confidence"):
+            if not 0 < finite(name, getattr(self, name)) < 1:
+                raise InvalidValueError(name, "in (0, 1)", getattr(self, name))
+        fractions = (("pass_fraction", ""), ("real_time_factor", ""))
+        for name, unit in (*fractions, ("fall_angle", " [rad]"), ("touch_distance", " [m]")):
+            if finite(f"{name}{unit}", getattr(self, name)) < 0:
+                raise InvalidValueError(f"{name}{unit}", "at least 0", getattr(self, name))
+        if not self.allowed_failures or any(
+            not 0 <= failures < tried for tried, failures in self.allowed_failures.items()
+        ):
+            expected = "fewer failures than repetitions, at least once"
+            raise InvalidValueError("allowed_failures", expected, dict(self.allowed_failures))
+
+
+@dataclass(frozen=True)
+class Situation:
+    """State of a vehicle and its simulation, as input to a trial.
+
+    Attributes:
+        time: Simulated time, never decreasing [s].
+        position: Origin of the body frame in the world (3,) [m].
+        roll: Roll about the body's x axis [rad].
+        pitch: Elevation of the body's x axis [rad].
+        touching_wall: True while a wall is touched.
+        wall_clock: Wall clock [s]; None if not run in real time.
+        late: True if the simulation is more than a tick late.
+        commanded: False while no commands arrive from the driver.
+    """
+
+    time: float
+    position: tuple[float, float, float]
+    roll: float = 0.0
+    pitch: float = 0.0
+    touching_wall: bool = False
+    wall_clock: float | None = None
+    late: bool = False
+    commanded: bool = True
+
+
+@dataclass(frozen=True)
+class TrialEvent:
+    """Event of a trial.
+
+    Attributes:
+        clock: Elapsed time of the trial [s].
+        kind: Kind of the event.
+        text: Description for people.
+    """
+
+    clock: float
+    kind: Literal["gate", "repetition", "fault", "void", "restart", "pause", "level", "end"]
+    text: str
+
+
+@dataclass
+class Pace:
+    """Pace of a simulation: simulated and elapsed time.
+
+    Attributes:
+        simulated: Simulated time [s].
+        wall_time: Elapsed wall time [s].
+    """
+
+    simulated: float = 0.0
+    wall_time: float = 0.0
+
+    def add(self, simulated: float, wall_time: float) -> None:
+        """Add simulated and elapsed time [s]."""
+        self.simulated, self.wall_time = self.simulated + simulated, self.wall_time + wall_time
+
+    @property
+    def real_time_factor(self) -> float:
+        """Simulated over elapsed time [-]; 1 before any time has elapsed."""
+        return self.simulated / self.wall_time if self.wall_time > 0 else 1.0
+
+    def is_below(self, factor: float) -> bool:
+        """Return whether the real-time factor is below a value, over a time long enough to tell."""
+        return self.real_time_factor < factor and self.wall_time - self.simulated > _MADE_UP_FOR
 
 
 class Trial:
@@ -299,3 +444,37 @@ class Trial:
         event = TrialEvent(self.clock, kind, text)
         self.events.append(event)
         return event
+
+
+class Repetition(NamedTuple):
+    """Repetition of a trial, reconstructed from its events.
+
+    Attributes:
+        splits: Times of the gates since the repetition began, in gate order [s].
+        completed: True if it is credited.
+    """
+
+    splits: tuple[float, ...]
+    completed: bool
+
+
+def read_repetitions(events: Iterable[tuple[Any, float]]) -> list[Repetition]:
+    """Reconstruct the repetitions of a trial, including the present one.
+
+    Args:
+        events: Kind and clock [s] of each event, in their order.
+    """
+    repetitions, splits, begun = [], list[float](), 0.0
+    for kind, clock in events:
+        if kind == "gate":
+            splits.append(clock - begun)
+        elif kind in ("repetition", "void", "fault"):
+            repetitions.append(Repetition(tuple(splits), kind == "repetition"))
+            splits, begun = [], clock
+    return [*repetitions, Repetition(tuple(splits), False)]
+
+
+def fastest(repetitions: Iterable[Repetition]) -> tuple[float, ...]:
+    """Return the split times of the fastest completed repetition; empty without one."""
+    completed = (each.splits for each in repetitions if each.completed and each.splits)
+    return min(completed, key=lambda splits: splits[-1], default=())

@@ -1,6 +1,6 @@
 """Split times, from the events of a trial."""
 
-from segtrack.scoring import fastest, read_repetitions
+from segtrack.courses import fastest, read_repetitions
 
 EVENTS = [
     ("gate", 4.0), ("gate", 9.0), ("repetition", 9.0),

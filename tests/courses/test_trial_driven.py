@@ -2,9 +2,8 @@
 
 import pytest
 
-from segtrack.courses import bundled_courses, load_course
+from segtrack.courses import ScoringSettings, Trial, TrialObserver, bundled_courses, load_course
 from segtrack.recording import Command, DriveSession, DriveSetup
-from segtrack.scoring import ScoringSettings, Trial, TrialObserver
 
 MEANT = {name: vehicle for name in bundled_courses() if (vehicle := load_course(name).vehicle) is not None}
 

@@ -9,7 +9,11 @@ from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from pydantic import AfterValidator, Field
 
-from segtrack.courses import Kind, SoilName, load_course
+from segtrack.courses.course import Kind
+from segtrack.courses.course_file import SoilName
+from segtrack.courses.load import load_course
+from segtrack.courses.result import Result
+from segtrack.courses.trial import ScoringSettings
 from segtrack.description import (
     Beside,
     Checks,
@@ -27,8 +31,6 @@ from segtrack.description import (
     read_text,
 )
 from segtrack.errors import Problem, SegtrackError, SyllabusFileError
-from segtrack.scoring.result import Result
-from segtrack.scoring.settings import ScoringSettings
 
 Cameras: TypeAlias = Literal["real"]
 """Cameras of an operator, where not every view is theirs: those on the vehicle, with their faults."""
@@ -174,7 +176,7 @@ class Syllabus(Spec):
 
 def bundled_syllabi() -> dict[str, Path]:
     """Return the files of the bundled syllabi, by name."""
-    root = Path(str(resources.files("segtrack.scoring"))) / "bundled"
+    root = Path(str(resources.files("segtrack.courses"))) / "syllabi"
     return {path.stem: path for path in sorted(root.glob("*.yaml"))}
 
 

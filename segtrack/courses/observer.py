@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
-from segtrack.courses import Course, Wall
+from segtrack.courses.course import Course, Wall
+from segtrack.courses.trial import ScoringSettings, Situation
 from segtrack.description import Frame, shapes_on_links, tip_outline
 from segtrack.robot import Robot, Track
-from segtrack.scoring.settings import ScoringSettings
-from segtrack.scoring.situation import Situation
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-9

@@ -7,11 +7,18 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from segtrack.courses import Wall, load_course
+from segtrack.courses import (
+    PlanOutline,
+    ScoringSettings,
+    TrialObserver,
+    VehicleOutline,
+    Wall,
+    WallSensor,
+    load_course,
+)
+from segtrack.courses.observer import swept
 from segtrack.geometry import Box
 from segtrack.robot import Robot
-from segtrack.scoring import PlanOutline, ScoringSettings, TrialObserver, VehicleOutline, WallSensor
-from segtrack.scoring.observer import swept
 from segtrack.terrain import Plane, StaticBody
 from segtrack.world import World
 

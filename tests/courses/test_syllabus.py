@@ -10,8 +10,7 @@ from tables import each_row
 from test_records import result
 
 import segtrack
-from segtrack.errors import SyllabusFileError
-from segtrack.scoring import (
+from segtrack.courses import (
     Attempt,
     Records,
     Syllabus,
@@ -21,6 +20,7 @@ from segtrack.scoring import (
     class_rows,
     load_syllabus,
 )
+from segtrack.errors import SyllabusFileError
 
 ONE = {
     "name": "one",
@@ -41,7 +41,7 @@ def tried(exercise, outcome="passed", seconds=10.0, **changes):
     return result(outcome=outcome, **changes)
 
 
-BUNDLED = [path.stem for path in (Path(segtrack.__file__).parent / "scoring" / "bundled").glob("*.yaml")]
+BUNDLED = [path.stem for path in (Path(segtrack.__file__).parent / "courses" / "syllabi").glob("*.yaml")]
 
 
 @pytest.mark.parametrize("name", BUNDLED)

@@ -11,9 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from tables import each_row
 
-from segtrack.errors import FileAccessError, InvalidValueError, MissingPackageError, UnknownNameError
-from segtrack.language import Language
-from segtrack.scoring import (
+from segtrack.courses import (
     Attempt,
     Records,
     Result,
@@ -23,6 +21,8 @@ from segtrack.scoring import (
     report_csv,
     report_html,
 )
+from segtrack.errors import FileAccessError, InvalidValueError, MissingPackageError, UnknownNameError
+from segtrack.language import Language
 
 SETTINGS = ScoringSettings()
 

@@ -14,9 +14,9 @@ from urllib.parse import quote, unquote
 
 from pydantic import TypeAdapter, ValidationError
 
+from segtrack.courses.result import Result, TrialConditions
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
 from segtrack.files import replacing, write_text
-from segtrack.scoring.result import Result, TrialConditions
 
 _SUFFIX = ".jsonl"
 _NAME = re.compile(r"[^\W_][\w .'-]*")
