@@ -27,7 +27,7 @@ from segtrack.station.simulation import (
 )
 from segtrack.station.web import Catalogue, Hub, Library
 from segtrack.station.web.client import MAX_LAG
-from segtrack.station.web.seats import Seats
+from segtrack.station.web.crew import Seats
 from segtrack.station.web.viewing import SeenState
 
 
