@@ -11,6 +11,7 @@ from .parameters import Number as Number
 from .rewards import TERMS as TERMS
 from .rewards import Term as Term
 from .setup import CourseTask as CourseTask
+from .setup import EnvironmentOptions as EnvironmentOptions
 from .setup import TaskSetup as TaskSetup
 from .task import EpisodeCourse as EpisodeCourse
 from .task import Task as Task

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName, resolve
-from segtrack.envs.actuators import ActionMapping, FlipperGroups
 from segtrack.envs.episode import Episodes, TaskState
 from segtrack.envs.episode_world import EpisodeWorld
-from segtrack.envs.observation import ObservationPart, Scan
-from segtrack.envs.rewards import Term
-from segtrack.envs.sensors import ObservationKind
-from segtrack.envs.setup import TaskSetup
+from segtrack.envs.setup import EnvironmentOptions, TaskSetup
 from segtrack.envs.task import Task
 from segtrack.envs.view import RobotMotions, TaskView
 from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError, whole
@@ -65,40 +58,17 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         self,
         task: str | Task,
         *,
-        vehicle: str | Path | VehicleDescription = "quince",
-        control_frequency: float = 20.0,
-        belt_speed: float = 0.3,
-        flippers: FlipperGroups = "pairs",
-        actions: ActionMapping | None = None,
-        observation: ObservationKind = "flat",
-        scan: Scan | None = None,
-        time_limit: float | None = None,
-        reward: Mapping[str, float] | None = None,
-        terms: Mapping[str, Term | None] | None = None,
-        parts: Mapping[str, ObservationPart | None] | None = None,
         engine: EngineName | None = None,
         track_model: str | None = None,
         preset: str | None = None,
         time_step: float | None = None,
         render_mode: str | None = None,
-        **parameters: Any,
+        **given: Any,
     ) -> None:
         """Assemble an environment; the robot is loaded at the first reset.
 
         Args:
             task: Name of a task, `course:` and the name or path of a course, or a task of your own.
-            vehicle: Bundled name, path of a vehicle file, or a description.
-            control_frequency: Control frequency: actions per second [Hz].
-            belt_speed: Belt speed at action 1 [m/s]; no more than the slowest drive's top speed.
-            flippers: Actions for coupled `pairs` (front, rear), or for `each`.
-            actions: Actions of your own, instead of belt and flipper speeds.
-            observation: `flat` for one float32 box, `dict` for named parts.
-            scan: Grid of the height scan.
-            time_limit: Time after which an episode is truncated [s]; the task's if not given.
-            reward: Weights instead of the task's, by term.
-            terms: Terms of the reward beside those that are built in or instead of them, by name; None
-                leaves one out.
-            parts: Parts of the observation, likewise; new ones follow in their order.
             engine: `native` or `pybullet`; if not given, native where that runs the track model, PyBullet
                 where there is to be its window.
             track_model: Track model; the engine's default if not given, `compliant` or `segments`.
@@ -106,7 +76,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
                 `fast` (4 ms), PyBullet's `coarse` (10 ms, the default here), `fast` (5 ms) and `exact`.
             time_step: Time step instead of the preset's [s]; cut so that a whole number fits a control step.
             render_mode: `human` for PyBullet's window at the pace of the clock, `rgb_array` for pictures.
-            **parameters: Parameters of task and robot: numbers, or ranges to sample from.
+            **given: Options by name, see `EnvironmentOptions`, and parameters of task and robot: numbers, or
+                ranges to sample from.
 
         Raises:
             UnknownNameError: No such task, vehicle, parameter, part, term, engine, model, preset or mode.
@@ -121,24 +92,11 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         self.engine, self.track_model = resolve(engine, track_model, preferred)
         if render_mode == "human" and self.engine != "pybullet":
             raise InvalidValueError("engine for render mode 'human'", "pybullet", self.engine)
-        self._setup = TaskSetup.of(
-            task,
-            vehicle=vehicle,
-            control_frequency=control_frequency,
-            belt_speed=belt_speed,
-            flippers=flippers,
-            actions=actions,
-            observation=observation,
-            scan=scan,
-            time_limit=time_limit,
-            reward=reward,
-            terms=terms,
-            parts=parts,
-            **parameters,
-        )
+        options = EnvironmentOptions.of(given)
+        self._setup = TaskSetup.of(task, options)
         self.task, self.vehicle, self.render_mode = self._setup.task, self._setup.vehicle, render_mode
         self.control_period, self.parameters = self._setup.control_period, self._setup.parameters
-        self.metadata = {**self.metadata, "render_fps": max(1, round(control_frequency))}  # type: ignore[misc]
+        self.metadata = {**self.metadata, "render_fps": max(1, round(options.control_frequency))}  # type: ignore[misc]
         self.actuators, self.action_space = self._setup.actuators, self._setup.actuators.space
         self.scan, self.reward = self._setup.scan, self._setup.reward
         self.sensors, self.observation_space = self._setup.sensors, self._setup.sensors.space

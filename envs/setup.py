@@ -1,18 +1,16 @@
-"""Setup of an environment, single or vector: everything that is fixed over its episodes."""
+"""Setup of an environment, single or vector: its options, and everything that is fixed over its episodes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
-from numpy.typing import NDArray
 
 from segtrack.courses import Course, FloorFrame, find_course, parse_course
 from segtrack.description import VehicleDescription, load_vehicle, read_text
@@ -33,7 +31,7 @@ from segtrack.envs.rewards import Reward, Term
 from segtrack.envs.sensors import ObservationKind, Sensors
 from segtrack.envs.task import EpisodeCourse, Path, Task, reach_of
 from segtrack.envs.tasks import find_task
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite, whole
+from segtrack.errors import InvalidValueError, Phrase, finite
 from segtrack.terrain import StaticBody
 
 PREFIX = "course:"
@@ -122,6 +120,62 @@ def _way(course: Course) -> Iterator[tuple[float, float]]:
         yield gate.x, gate.y
 
 
+@dataclass(frozen=True)
+class EnvironmentOptions:
+    """Options of an environment, single or vector, besides its task and engine: keywords of `gymnasium.make`.
+
+    Attributes:
+        vehicle: Bundled name, path of a vehicle file, or a description.
+        control_frequency: Control frequency: actions per second [Hz].
+        belt_speed: Belt speed at action 1 [m/s]; no more than the slowest drive's top speed.
+        flippers: Actions for coupled `pairs` (front, rear), or for `each`.
+        actions: Actions of your own, instead of belt and flipper speeds.
+        observation: `flat` for one float32 box, `dict` for named parts.
+        scan: Grid of the height scan; `Scan()` if not given.
+        time_limit: Time after which an episode is truncated [s]; the task's if not given.
+        reward: Weights instead of the task's, by term.
+        terms: Terms of the reward beside those that are built in or instead of them, by name; None leaves
+            one out.
+        parts: Parts of the observation, likewise; new ones follow in their order.
+        parameters: Parameters of task and robot: numbers, or ranges to sample from.
+    """
+
+    vehicle: str | FilePath | VehicleDescription = "quince"
+    control_frequency: float = 20.0
+    belt_speed: float = 0.3
+    flippers: FlipperGroups = "pairs"
+    actions: ActionMapping | None = None
+    observation: ObservationKind = "flat"
+    scan: Scan | None = None
+    time_limit: float | None = None
+    reward: Mapping[str, float] | None = None
+    terms: Mapping[str, Term | None] | None = None
+    parts: Mapping[str, ObservationPart | None] | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, keywords: Mapping[str, Any]) -> EnvironmentOptions:
+        """Take options from keywords; those of other names are parameters of task and robot.
+
+        Raises:
+            InvalidValueError: A control frequency or scan that cannot be.
+        """
+        names = {each.name for each in fields(cls)} - {"parameters"}
+        own = {name: value for name, value in keywords.items() if name in names}
+        return cls(**own, parameters={name: value for name, value in keywords.items() if name not in names})
+
+    def __post_init__(self) -> None:
+        """Check what depends on neither task nor vehicle.
+
+        Raises:
+            InvalidValueError: A control frequency or scan that cannot be.
+        """
+        if finite("control_frequency [Hz]", self.control_frequency) <= 0:
+            raise InvalidValueError("control_frequency [Hz]", "greater than 0", self.control_frequency)
+        if self.scan is not None and not isinstance(self.scan, Scan):
+            raise InvalidValueError("scan", "a Scan", self.scan)
+
+
 @dataclass(frozen=True, eq=False)
 class TaskSetup:
     """Task, robot, sensors, actuators and reward of an environment.
@@ -153,24 +207,8 @@ class TaskSetup:
     reach: float
 
     @classmethod
-    def of(
-        cls,
-        task: str | Task,
-        *,
-        vehicle: str | FilePath | VehicleDescription = "quince",
-        control_frequency: float = 20.0,
-        belt_speed: float = 0.3,
-        flippers: FlipperGroups = "pairs",
-        actions: ActionMapping | None = None,
-        observation: ObservationKind = "flat",
-        scan: Scan | None = None,
-        time_limit: float | None = None,
-        reward: Mapping[str, float] | None = None,
-        terms: Mapping[str, Term | None] | None = None,
-        parts: Mapping[str, ObservationPart | None] | None = None,
-        **parameters: Any,
-    ) -> TaskSetup:
-        """Check the arguments of an environment and assemble its setup; arguments as in `Environment`.
+    def of(cls, task: str | Task, options: EnvironmentOptions) -> TaskSetup:
+        """Assemble the setup of an environment, from a task or its name and the options.
 
         Raises:
             UnknownNameError: No such task, vehicle, parameter, observation part or reward term.
@@ -181,38 +219,34 @@ class TaskSetup:
         if isinstance(task, str):
             task = make_task(task)
         _check_task(task)
-        described = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
-        if task.needs_flippers and not described.flippers:
+        given = options.vehicle
+        vehicle = given if isinstance(given, VehicleDescription) else load_vehicle(given)
+        if task.needs_flippers and not vehicle.flippers:
             expected = f"one with flippers for {task.name}"
-            raise InvalidValueError("vehicle", expected, Phrase(f"{described.name}, which has none"))
-        if finite("control_frequency [Hz]", control_frequency) <= 0:
-            raise InvalidValueError("control_frequency [Hz]", "greater than 0", control_frequency)
-        belts = Actuators(described, check_belt_speed(belt_speed, described), flippers)
-        actuators = belts if actions is None else check_mapping(actions)
-        scan = scan if scan is not None else Scan()
-        if not isinstance(scan, Scan):
-            raise InvalidValueError("scan", "a Scan", scan)
-        own_limit = task.time_limit if time_limit is None else time_limit
+            raise InvalidValueError("vehicle", expected, Phrase(f"{vehicle.name}, which has none"))
+        belts = Actuators(vehicle, check_belt_speed(options.belt_speed, vehicle), options.flippers)
+        actuators = belts if options.actions is None else check_mapping(options.actions)
+        scan = Scan() if options.scan is None else options.scan
+        own_limit = task.time_limit if options.time_limit is None else options.time_limit
         limit = finite("time_limit [s]", own_limit)
         if limit <= 0:
             raise InvalidValueError("time_limit [s]", "greater than 0", own_limit)
-        known = {**task.parameters, **robot_parameters(described)}
+        own_parts = {} if options.parts is None else options.parts
+        weights = {} if options.reward is None else options.reward
+        terms = {} if options.terms is None else options.terms
+        known = {**task.parameters, **robot_parameters(vehicle)}
         return cls(
-            task,
-            described,
-            known,
-            check_values(known, parameters, task.name),
-            actuators,
-            scan,
-            Sensors(
-                described, actuators.names, scan, observation, task.parts, {} if parts is None else parts
-            ),
-            Reward(
-                task.weights, {} if reward is None else reward, task.terms, {} if terms is None else terms
-            ),
-            1.0 / control_frequency,
-            limit,
-            reach_of(described),
+            task=task,
+            vehicle=vehicle,
+            parameters=known,
+            given=check_values(known, options.parameters, task.name),
+            actuators=actuators,
+            scan=scan,
+            sensors=Sensors(vehicle, actuators.names, scan, options.observation, task.parts, own_parts),
+            reward=Reward(task.weights, weights, task.terms, terms),
+            control_period=1.0 / options.control_frequency,
+            time_limit=limit,
+            reach=reach_of(vehicle),
         )
 
     def check_options(self, options: Mapping[str, Any] | None) -> Values:
@@ -304,91 +338,3 @@ def _check_course(course: object, library: Sequence[EpisodeCourse], task: str) -
         raise InvalidValueError(
             f"course of {task} with index {index}", "that of its library", Phrase("another one")
         )
-
-
-class Draws:
-    """Parameter values or ranges of each of N robots, to sample their episodes from."""
-
-    def __init__(self, setup: TaskSetup, count: int) -> None:
-        """Start with the setup's values or ranges for each of `count` robots."""
-        self._setup, self._given = setup, [setup.given] * count
-
-    def check(self, parameters: Mapping[str, Any]) -> Values:
-        """Check values or ranges, and return them.
-
-        Raises:
-            UnknownNameError: No such parameter.
-            InvalidValueError: A value that cannot be.
-        """
-        return check_values(self._setup.parameters, parameters, self._setup.task.name)
-
-    def change(self, own: Values, robots: Sequence[int] | NDArray[np.intp] | None) -> None:
-        """Change some values or ranges of some robots, by index, or of all.
-
-        Raises:
-            InvalidValueError: No such robot.
-        """
-        count = len(self._given)
-        chosen = np.arange(count) if robots is None else np.asarray(robots)
-        if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
-            raise InvalidValueError("robots", "indices, whole numbers", robots)
-        for i in chosen.tolist():
-            if not 0 <= i < count:
-                raise InvalidValueError("robot", f"from 0 to {count - 1}", i)
-        for i in chosen.tolist():
-            self._given[i] = {**self._given[i], **own}
-
-    def draw(
-        self, chosen: Sequence[int], own: Values, rngs: Sequence[np.random.Generator]
-    ) -> list[tuple[Values, EpisodeCourse]]:
-        """Sample parameters and course of an episode for some robots; `own` overrides their ranges."""
-        return [self._setup.draw({**self._given[i], **own}, rng) for i, rng in zip(chosen, rngs, strict=True)]
-
-
-def autoreset_of(mode: str | AutoresetMode) -> AutoresetMode:
-    """Return gymnasium's autoreset mode by its name.
-
-    Raises:
-        UnknownNameError: No such mode.
-    """
-    try:
-        return AutoresetMode(mode)
-    except ValueError:
-        known = [each.value for each in AutoresetMode]
-        raise UnknownNameError("autoreset mode", str(mode), known) from None
-
-
-def seeds_of(
-    seed: int | Sequence[int | None] | NDArray[np.integer[Any]] | None, count: int
-) -> Sequence[int | None]:
-    """Return a seed for each of `count` environments: consecutive from one, or those given.
-
-    Raises:
-        InvalidValueError: Another number of seeds, or one that is none.
-    """
-    if seed is None:
-        return [None] * count
-    if isinstance(seed, np.ndarray) and seed.ndim == 1:
-        seed = seed.tolist()
-    if isinstance(seed, Sequence) and not isinstance(seed, str | bytes):
-        if len(seed) != count:
-            raise InvalidValueError("seed", f"a whole number, or a list of {count}", seed)
-        return [None if each is None else whole(f"seed {i}", each, 0) for i, each in enumerate(seed)]
-    first = whole("seed", seed, 0)
-    return [first + i for i in range(count)]
-
-
-def mask_of(options: dict[str, Any] | None, count: int) -> tuple[NDArray[np.bool_], dict[str, Any] | None]:
-    """Return which of `count` environments a reset's options select (count,), and the other options.
-
-    Raises:
-        InvalidValueError: A `reset_mask` that is none.
-    """
-    if options is None or "reset_mask" not in options:
-        return np.ones(count, np.bool_), options
-    mask: Any = options["reset_mask"]
-    fits = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (count,)
-    if not fits or not mask.any():
-        expected = f"an array of {count} truth values, one of them true"
-        raise InvalidValueError("options['reset_mask']", expected, mask)
-    return mask, {key: value for key, value in options.items() if key != "reset_mask"}

@@ -1,4 +1,4 @@
-"""Bundled tasks, with terrain of growing difficulty, and the table of them."""
+"""Bundled tasks, with random fields and obstacles of growing difficulty, and the table of them."""
 
 from __future__ import annotations
 
@@ -9,18 +9,141 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+from scipy.spatial.transform import Rotation
 
-from segtrack.envs import fields
-from segtrack.envs.fields import FIELD_LENGTH, FIELDS
 from segtrack.envs.parameters import Number, WordChoice
 from segtrack.envs.task import APPROACH, BEYOND, EpisodeCourse, Path, Task, straight
 from segtrack.errors import InvalidValueError, UnknownNameError
-from segtrack.terrain import Gap, Hurdle, Obstacle, Obstacles, Plane, Ramp, Stairs, Step, Terrain, Waves
+from segtrack.geometry import Box
+from segtrack.terrain import (
+    Boxes,
+    Gap,
+    GroundBox,
+    Heightfield,
+    Hurdle,
+    Obstacle,
+    Obstacles,
+    Plane,
+    Ramp,
+    Stairs,
+    StaticBody,
+    Step,
+    StepField,
+    Terrain,
+    Waves,
+    floor,
+)
 
 LEVELS = 10
 """Number of levels, a tenth of the difficulty each."""
 _WINDING, _POINTS = 3.0, 21
 """Length along x of winding ways [m], and number of their points."""
+_FIELD_LENGTH = 2.0
+"""Extent of a random field of obstacles along x, from x = 0 on [m]."""
+_WIDTH = 2.0
+"""Extent of a field across, about y = 0 [m]."""
+_BOXES = 25
+_CELL = 0.2
+"""Edge of a step field's posts [m]."""
+_RAIL = 0.06
+"""Length of a rail along x [m]."""
+_CRESTS = 5
+_SLABS, _STEEPEST = 30, 0.35
+"""Number of rubble's slabs, and the angle from the horizontal up to which they lean [rad]."""
+_SPACING, _AROUND, _BLUR, _RISE = 0.1, 2.0, 1.5, 0.3
+"""Spacing of rough ground's points [m], flat ground before and behind it [m], its smoothness in points, and
+the length over which it rises from flat ground [m]."""
+
+
+def _boxes(roughness: float, rng: np.random.Generator) -> Terrain:
+    """Return boxes of random size, place and heading, up to `roughness` high [m]."""
+    return Boxes(
+        boxes=tuple(
+            GroundBox(
+                x=rng.uniform(0.3, _FIELD_LENGTH - 0.3),
+                y=rng.uniform(-_WIDTH / 2, _WIDTH / 2),
+                length=rng.uniform(0.15, 0.5),
+                width=rng.uniform(0.15, 0.5),
+                height=rng.uniform(0.1, 1.0) * roughness,
+                yaw=rng.uniform(0.0, math.pi),
+            )
+            for _ in range(_BOXES)
+        )
+    )
+
+
+def _step_field(roughness: float, rng: np.random.Generator) -> Terrain:
+    """Return adjacent posts of random height, up to `roughness` [m]."""
+    return StepField(
+        max_height=roughness,
+        cell=_CELL,
+        rows=round(_FIELD_LENGTH / _CELL),
+        columns=round(_WIDTH / _CELL),
+        distance=0.0,
+        seed=int(rng.integers(2**31)),
+    )
+
+
+def _waves(roughness: float, rng: np.random.Generator) -> Terrain:
+    """Return waves across the path, of random height up to `roughness` [m] and random length."""
+    ends = np.sort(rng.uniform(0.0, _FIELD_LENGTH, _CRESTS - 1))
+    # Between evenly spaced ends and random ones, so that no crest is a wall.
+    even = np.linspace(0.0, _FIELD_LENGTH, _CRESTS + 1)
+    lengths = np.diff((0.0, *(0.7 * even[1:-1] + 0.3 * ends), _FIELD_LENGTH))
+    heights = rng.uniform(0.3, 1.0, _CRESTS) * roughness
+    return Waves(heights=tuple(heights), lengths=tuple(lengths), distance=0.0, width=2 * _WIDTH)
+
+
+def _rails(roughness: float, rng: np.random.Generator) -> Terrain:
+    """Return bars nearly square to the path, of random height up to `roughness` [m]."""
+    edges = np.linspace(0.2, _FIELD_LENGTH - 0.2, 6)
+    return Boxes(
+        boxes=tuple(
+            GroundBox(
+                x=float(x + rng.uniform(-0.1, 0.1)),
+                y=0.0,
+                length=_RAIL,
+                width=2 * _WIDTH,
+                height=rng.uniform(0.3, 1.0) * roughness,
+                yaw=rng.uniform(-0.3, 0.3),
+            )
+            for x in edges
+        )
+    )
+
+
+def _rubble(roughness: float, rng: np.random.Generator) -> Terrain:
+    """Return overlapping slabs tilted in random directions, up to `roughness` high [m]."""
+    slabs = []
+    for _ in range(_SLABS):
+        length, width = rng.uniform(0.15, 0.5, 2)
+        top = rng.uniform(0.2, 1.0) * roughness
+        size = np.array([length, width, max(0.1, top)])
+        toward, lean, yaw = rng.uniform((0.0, 0.0, 0.0), (math.tau, _STEEPEST, math.tau))
+        turn = Rotation.from_rotvec(lean * np.array([math.cos(toward), math.sin(toward), 0.0]))
+        turn *= Rotation.from_rotvec((0.0, 0.0, yaw))
+        reach = float(np.abs(turn.as_matrix()[2]) @ size) / 2
+        x, y = rng.uniform((0.3, -_WIDTH / 2), (_FIELD_LENGTH - 0.3, _WIDTH / 2)).tolist()
+        sizes, quaternion = tuple(size.tolist()), tuple(turn.as_quat().tolist())
+        slabs.append(Box(sizes, (x, y, top - reach), quaternion))
+    return StaticBody(parts=(*floor(), *slabs), name="rubble")  # type: ignore[arg-type]
+
+
+def _rough_ground(roughness: float, rng: np.random.Generator) -> Terrain:
+    """Return a heightfield of smooth hills up to `roughness` [m], between flat ends."""
+    rows, columns = round((_FIELD_LENGTH + 2 * _AROUND) / _SPACING) + 1, round(2 * _WIDTH / _SPACING) + 1
+    hillocks = gaussian_filter(rng.normal(size=(rows, columns)), _BLUR)
+    hillocks = (hillocks - hillocks.min()) / np.ptp(hillocks)
+    x = _SPACING * np.arange(rows) - _AROUND
+    rise = (np.minimum(x, _FIELD_LENGTH - x) / _RISE).clip(0.0, 1.0)
+    heights = roughness * hillocks * (rise**2 * (3 - 2 * rise))[:, None]
+    return Heightfield(heights=heights, spacing=_SPACING, center=(_FIELD_LENGTH / 2, 0.0))
+
+
+_FIELDS = {"boxes": _boxes, "step_field": _step_field, "waves": _waves, "rails": _rails}
+"""Fields of `RoughTerrain`, by kind: functions of the height of the highest obstacle [m] and a source of
+random numbers."""
 
 
 class _Site(NamedTuple):
@@ -64,7 +187,7 @@ def _field(
     """Return a maker of fields whose highest obstacle lies between two heights by difficulty [m]."""
 
     def site(difficulty: float, rng: np.random.Generator) -> _Site:
-        return _before(make(lowest + difficulty * (highest - lowest), rng), fields.FIELD_LENGTH)
+        return _before(make(lowest + difficulty * (highest - lowest), rng), _FIELD_LENGTH)
 
     return site
 
@@ -119,10 +242,10 @@ _KINDS: dict[str, Callable[[float, np.random.Generator], _Site]] = {
     "stairs_down": lambda difficulty, rng: _stairs(difficulty, rng, up=False),
     "gap": _gap,
     "ramp": _ramp,
-    "boxes": _field(fields.boxes, 0.04, 0.3),
-    "rubble": _field(fields.rubble, 0.04, 0.3),
-    "step_field": _field(fields.step_field, 0.04, 0.35),
-    "rough": _field(fields.rough_ground, 0.06, 0.45),
+    "boxes": _field(_boxes, 0.04, 0.3),
+    "rubble": _field(_rubble, 0.04, 0.3),
+    "step_field": _field(_step_field, 0.04, 0.35),
+    "rough": _field(_rough_ground, 0.06, 0.45),
     "winding": _winding,
     "mix": _mix,
 }
@@ -244,8 +367,8 @@ class RoughTerrain(Task):
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
         """Build a field of one kind between flat ground."""
-        terrain = FIELDS[values["kind"]](values["roughness"], rng)
-        return EpisodeCourse(terrain, straight(-APPROACH - reach, FIELD_LENGTH + BEYOND))
+        terrain = _FIELDS[values["kind"]](values["roughness"], rng)
+        return EpisodeCourse(terrain, straight(-APPROACH - reach, _FIELD_LENGTH + BEYOND))
 
 
 _PATH_LENGTH = 3.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,10 +17,9 @@ from segtrack.batch import TRACK_MODELS, Batch
 from segtrack.engine import EngineName
 from segtrack.envs.episode import Ends, Episodes, Rows
 from segtrack.envs.episode_world import EpisodeBatch
-from segtrack.envs.parameters import GROUSER_PARAMETERS, Values
-from segtrack.envs.setup import Draws, TaskSetup, autoreset_of, mask_of, seeds_of
-from segtrack.envs.task import Task
-from segtrack.envs.vector_info import ParameterColumns, with_masks
+from segtrack.envs.parameters import GROUSER_PARAMETERS, Values, check_values
+from segtrack.envs.setup import EnvironmentOptions, TaskSetup
+from segtrack.envs.task import EpisodeCourse, Task
 from segtrack.envs.view import RobotMotions, TaskView
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError, whole
 from segtrack.experiments import with_grousers
@@ -80,7 +79,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             threads: Number of threads that simulate; as many as there are cores if not given.
             device: Device that simulates, as of `segtrack.Batch`.
             render_mode: None.
-            **given: Other keywords as those of `Environment`, and parameters of task and robot: numbers, or
+            **given: Options by name, see `EnvironmentOptions`, and parameters of task and robot: numbers, or
                 ranges to sample from, of grousers numbers.
 
         Raises:
@@ -96,8 +95,8 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
                 raise InvalidValueError(f"{what} of a vector environment", known, value)
         if track_model not in TRACK_MODELS:
             raise UnknownNameError("track model of a vector environment", track_model, TRACK_MODELS)
-        self.num_envs, self._mode = whole("num_envs", num_envs), autoreset_of(autoreset_mode)
-        self._setup = setup = TaskSetup.of(task, **given)
+        self.num_envs, self._mode = whole("num_envs", num_envs), _autoreset_of(autoreset_mode)
+        self._setup = setup = TaskSetup.of(task, EnvironmentOptions.of(given))
         self.task, self.vehicle, self.parameters = setup.task, setup.vehicle, setup.parameters
         self.actuators, self.sensors, self.scan = setup.actuators, setup.sensors, setup.scan
         self.reward, self.control_period = setup.reward, setup.control_period
@@ -162,7 +161,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             InvalidValueError: A value that cannot be, another number of seeds, or a mask that is none.
         """
         self._check_open("reset")
-        seeds, (mask, others) = seeds_of(seed, self.num_envs), mask_of(options, self.num_envs)
+        seeds, (mask, others) = _seeds_of(seed, self.num_envs), _mask_of(options, self.num_envs)
         if not (mask.all() or self._episodes.courses):
             raise NotReadyError(f"reset some of {self.task.name}", "not all have been reset before")
         own = self._check_grousers(self._draws.check({} if others is None else others))
@@ -221,7 +220,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             seen = np.full(count, None, dtype=object)
             for i in over.tolist():
                 seen[i] = self.sensors.form(episodes.entries[i])
-            finals = with_masks({"final_obs": seen, "final_info": self._info(over)}, self._over.copy())
+            finals = _with_masks({"final_obs": seen, "final_info": self._info(over)}, self._over.copy())
             self._begin(over, {})
             self._over = np.zeros(count, np.bool_)
         info = {**finals, **self._info(np.arange(count))}
@@ -275,7 +274,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             "energy": episodes.energy,
             "reward_terms": self._terms,
         }
-        info = with_masks(named, mask)
+        info = _with_masks(named, mask)
         over = mask & (episodes.outcome != "running") & (episodes.elapsed > 0)
         if over.any():
             factor = np.zeros(self.num_envs)
@@ -294,3 +293,144 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
     def _check_open(self, what: str) -> None:
         if self.closed:
             raise NotReadyError(f"{what} {self.task.name}", "it is closed")
+
+
+class Draws:
+    """Parameter values or ranges of each of N robots, to sample their episodes from."""
+
+    def __init__(self, setup: TaskSetup, count: int) -> None:
+        """Start with the setup's values or ranges for each of `count` robots."""
+        self._setup, self._given = setup, [setup.given] * count
+
+    def check(self, parameters: Mapping[str, Any]) -> Values:
+        """Check values or ranges, and return them.
+
+        Raises:
+            UnknownNameError: No such parameter.
+            InvalidValueError: A value that cannot be.
+        """
+        return check_values(self._setup.parameters, parameters, self._setup.task.name)
+
+    def change(self, own: Values, robots: Sequence[int] | NDArray[np.intp] | None) -> None:
+        """Change some values or ranges of some robots, by index, or of all.
+
+        Raises:
+            InvalidValueError: No such robot.
+        """
+        count = len(self._given)
+        chosen = np.arange(count) if robots is None else np.asarray(robots)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
+            raise InvalidValueError("robots", "indices, whole numbers", robots)
+        for i in chosen.tolist():
+            if not 0 <= i < count:
+                raise InvalidValueError("robot", f"from 0 to {count - 1}", i)
+        for i in chosen.tolist():
+            self._given[i] = {**self._given[i], **own}
+
+    def draw(
+        self, chosen: Sequence[int], own: Values, rngs: Sequence[np.random.Generator]
+    ) -> list[tuple[Values, EpisodeCourse]]:
+        """Sample parameters and course of an episode for some robots; `own` overrides their ranges."""
+        return [self._setup.draw({**self._given[i], **own}, rng) for i, rng in zip(chosen, rngs, strict=True)]
+
+
+def _autoreset_of(mode: str | AutoresetMode) -> AutoresetMode:
+    """Return gymnasium's autoreset mode by its name.
+
+    Raises:
+        UnknownNameError: No such mode.
+    """
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        known = [each.value for each in AutoresetMode]
+        raise UnknownNameError("autoreset mode", str(mode), known) from None
+
+
+def _seeds_of(
+    seed: int | Sequence[int | None] | NDArray[np.integer[Any]] | None, count: int
+) -> Sequence[int | None]:
+    """Return a seed for each of `count` environments: consecutive from one, or those given.
+
+    Raises:
+        InvalidValueError: Another number of seeds, or one that is none.
+    """
+    if seed is None:
+        return [None] * count
+    if isinstance(seed, np.ndarray) and seed.ndim == 1:
+        seed = seed.tolist()
+    if isinstance(seed, Sequence) and not isinstance(seed, str | bytes):
+        if len(seed) != count:
+            raise InvalidValueError("seed", f"a whole number, or a list of {count}", seed)
+        return [None if each is None else whole(f"seed {i}", each, 0) for i, each in enumerate(seed)]
+    first = whole("seed", seed, 0)
+    return [first + i for i in range(count)]
+
+
+def _mask_of(options: dict[str, Any] | None, count: int) -> tuple[NDArray[np.bool_], dict[str, Any] | None]:
+    """Return which of `count` environments a reset's options select (count,), and the other options.
+
+    Raises:
+        InvalidValueError: A `reset_mask` that is none.
+    """
+    if options is None or "reset_mask" not in options:
+        return np.ones(count, np.bool_), options
+    mask: Any = options["reset_mask"]
+    fits = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (count,)
+    if not fits or not mask.any():
+        expected = f"an array of {count} truth values, one of them true"
+        raise InvalidValueError("options['reset_mask']", expected, mask)
+    return mask, {key: value for key, value in options.items() if key != "reset_mask"}
+
+
+class ParameterColumns:
+    """Parameter values of N robots' episodes, in one array per parameter.
+
+    Attributes:
+        arrays: Values by parameter name (N,).
+    """
+
+    def __init__(self, names: Iterable[str], count: int) -> None:
+        """Allocate arrays for the values of a number of robots."""
+        self.arrays: dict[str, NDArray[Any]] = {}
+        self._names, self._count = tuple(names), count
+        self._shared: dict[str, Any] = {}
+
+    def write(self, chosen: NDArray[np.intp], values: Sequence[Mapping[str, Any]]) -> None:
+        """Store the values of some robots; the first call must be for all.
+
+        Args:
+            chosen: Indices of the robots (n,).
+            values: Parameter values by name, of each robot (n,).
+        """
+        for name in self._names:
+            own = [each[name] for each in values]
+            if name in self._shared and own.count(self._shared[name]) == len(own):
+                continue  # Which all robots have already.
+            self._shared.pop(name, None)
+            # Of the type that gymnasium gives them.
+            kinds = set(map(type, own))
+            numbers = float if float in kinds else int
+            column = np.array(own, dtype=numbers if kinds <= {int, float} else object)
+            if len(own) == self._count:
+                self.arrays[name] = column
+                if own.count(own[0]) == len(own):
+                    self._shared[name] = own[0]
+                continue
+            before = self.arrays[name]
+            self.arrays[name] = before.astype(np.promote_types(before.dtype, column.dtype), copy=False)
+            self.arrays[name][chosen] = column
+
+
+def _with_masks(named: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return arrays with a mask of the robots that they hold for, by gymnasium's names."""
+    info, chosen = dict[str, Any](), np.flatnonzero(mask)
+    for name, values in named.items():
+        if isinstance(values, dict):
+            info[name] = values if name == "final_info" else _with_masks(values, mask)
+        else:
+            # Where few count, faster than `np.where`.
+            info[name] = (np.empty if values.dtype == object else np.zeros)(values.shape, values.dtype)
+            info[name][chosen] = values[chosen]
+        info[f"_{name}"] = mask.copy()
+    return info

@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 import segtrack
 from segtrack.cli.log.compare import clock_deviations
-from segtrack.courses import Wall
+from segtrack.courses import VehicleOutline, Wall, WallSensor
 from segtrack.description import belt_corners, body_points, bounding_box, find_vehicle, place_tracks
 from segtrack.errors import DivergedError
 from segtrack.experiments.climb import _slip
@@ -24,7 +24,6 @@ from segtrack.logs.fit.estimates import effective_number
 from segtrack.logs.mapping import Estimate
 from segtrack.logs.statistics import correlation_of
 from segtrack.robot import Motion, Signal, attitude_of, attitudes_of, longitudinal_slip
-from segtrack.scoring import VehicleOutline, WallSensor
 
 PACKAGE = Path(segtrack.__file__).parent
 ARMED = PACKAGE.parent / "demos" / "armed_packbot" / "armed_packbot.yaml"

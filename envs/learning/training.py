@@ -13,7 +13,7 @@ from typing import Any
 
 from segtrack.description import load_vehicle
 from segtrack.envs.parameters import ROBOT_PARAMETERS, WordChoice, check_values, spread
-from segtrack.envs.setup import TaskSetup
+from segtrack.envs.setup import EnvironmentOptions, TaskSetup
 from segtrack.envs.tasks import find_task
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
 from segtrack.files import claimed, write_csv, write_json
@@ -275,7 +275,7 @@ def resume(
 def _learn(
     settings: TrainingSettings, folder: Path, resumed: bool, on_progress: Callable[[int], object] | None
 ) -> TrainingResult:
-    TaskSetup.of(settings.task, vehicle=settings.vehicle, **settings.conditions)
+    TaskSetup.of(settings.task, EnvironmentOptions.of({"vehicle": settings.vehicle, **settings.conditions}))
     try:
         from segtrack.envs.learning import ppo
     except ImportError as error:

@@ -45,7 +45,7 @@ from segtrack.reproduce import (
 )
 
 if TYPE_CHECKING:  # With scipy's filters, which take a while to import.
-    from segtrack.events import Criterion, EventObstacle, EventSetup, SearchTrial, UpwardSearch
+    from segtrack.experiments import Criterion, EventObstacle, EventSetup, SearchTrial, UpwardSearch
 
 
 VehicleName = Annotated[str, typer.Argument(help="Name of a bundled vehicle, or path of a vehicle file.")]
@@ -134,7 +134,7 @@ class AskedEvent:
 
     def run(self, obstacle: EventObstacle) -> None:
         """Run one event, or a search for its limit."""
-        from segtrack.events import EventSetup, UpwardSearch, limit_of
+        from segtrack.experiments import EventSetup, UpwardSearch, limit_of
 
         setup = EventSetup(
             vehicle=self.vehicle,
@@ -173,7 +173,7 @@ class AskedEvent:
 
     def _once(self, setup: EventSetup, folder: Path, film: Mapping[str, Any]) -> None:
         """Run one event, print its result and write its files."""
-        from segtrack.events import EventInterrupted, EventProgress, run_event
+        from segtrack.experiments import EventInterrupted, EventProgress, run_event
         from segtrack.report import draw_event, draw_loads, event_table
 
         interrupted = False
@@ -203,7 +203,7 @@ class AskedEvent:
 
     def _search(self, setup: EventSetup, search: UpwardSearch, folder: Path) -> None:
         """Search for the limit of an event, print its result and write its files."""
-        from segtrack.events import Found, run_event
+        from segtrack.experiments import Found, run_event
         from segtrack.report import draw_search, search_table
 
         trials: list[SearchTrial] = []
@@ -253,7 +253,7 @@ def _three(option: str, text: str, most: float, unit: str) -> tuple[float, float
 
 
 def _criterion(name: str) -> Criterion:
-    from segtrack.events import UNITS
+    from segtrack.experiments import UNITS
 
     if name not in UNITS:
         raise UnknownNameError("criterion", name, UNITS)
@@ -293,7 +293,7 @@ def _step(
     ],
 ) -> Any:
     """Climb a vertical step from rest right before it, at full speed unless told otherwise."""
-    from segtrack.events import StepObstacle
+    from segtrack.experiments import StepObstacle
 
     return StepObstacle(height)
 
@@ -308,7 +308,7 @@ def _gap(
     ] = 1.0,
 ) -> Any:
     """Cross a gap with upright walls, at 0.36 m/s unless told otherwise."""
-    from segtrack.events import GapObstacle
+    from segtrack.experiments import GapObstacle
 
     return GapObstacle(length, depth)
 
@@ -321,7 +321,7 @@ def _half_round(
     ],
 ) -> Any:
     """Drive over half of a lying cylinder, at full speed unless told otherwise."""
-    from segtrack.events import HalfRoundObstacle
+    from segtrack.experiments import HalfRoundObstacle
 
     return HalfRoundObstacle(height)
 
@@ -341,7 +341,7 @@ def _trapezoid(
     ] = 0.762,
 ) -> Any:
     """Cross a trapezoid barrier or ditch, at 1 m/s unless told otherwise, which is an assumption."""
-    from segtrack.events import TrapezoidObstacle
+    from segtrack.experiments import TrapezoidObstacle
 
     return TrapezoidObstacle(number, ditch, height)
 
@@ -368,6 +368,6 @@ def _ride(
     ] = 0.6,
 ) -> Any:
     """Ride over a random course, at full speed unless told otherwise."""
-    from segtrack.events import RideCourse, RideObstacle
+    from segtrack.experiments import RideCourse, RideObstacle
 
     return RideObstacle(RideCourse(rms, length, gauge, seed, correlation, longest, shortest))

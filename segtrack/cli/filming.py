@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # Numba takes a while to import.
-    from segtrack.events import EventObserver, EventProgress
+    from segtrack.experiments import EventObserver, EventProgress
     from segtrack.rendering import Film
 
 

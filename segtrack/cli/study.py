@@ -30,8 +30,7 @@ from segtrack.errors import InvalidValueError, Phrase, SegtrackError
 from segtrack.files import write_figure, write_json
 
 if TYPE_CHECKING:  # Numba and scipy take a while to import.
-    from segtrack.events import EventProgress
-    from segtrack.study import StudyFile
+    from segtrack.experiments import EventProgress, StudyFile
 
 RUNS = "runs.parquet"
 """Name of the table of runs in a study's folder."""
@@ -64,8 +63,7 @@ def study(
     as_json: JsonFlag = False,
 ) -> None:
     """Run an event, or a search for its limit, for many vehicles that differ in numbers of their file."""
-    from segtrack.experiments import Workers
-    from segtrack.study import NOT_RUN, check_parquet, load_study_file, run_study, write_runs
+    from segtrack.experiments import NOT_RUN, Workers, check_parquet, load_study_file, run_study, write_runs
 
     options = film_options("--record", record, view, frame_rate, frame_size)
     if record is not None and row is None:
@@ -116,7 +114,7 @@ def _again(
     from rich.markup import escape
     from rich.table import Table
 
-    from segtrack.study import provenance, read_runs, run_row
+    from segtrack.experiments import provenance, read_runs, run_row
 
     rows = read_runs(folder / RUNS, content.parameters, provenance(content))
     with progress(f"row {number}", 1.0) as advance, filming(record, options) as take:
@@ -145,9 +143,8 @@ def _beside(
     as_json: bool,
 ) -> None:
     """Run two rows, draw them side by side at one instant, and film them if wanted."""
-    from segtrack.events import run_beside
+    from segtrack.experiments import job_of_row, provenance, read_runs, run_beside, setup_of
     from segtrack.report import beside_table, draw_rows, row_at_instant
-    from segtrack.study import job_of_row, provenance, read_runs, setup_of
 
     rows = read_runs(folder / RUNS, content.parameters, provenance(content))
     named = zip(numbers, ("--row", "--beside"), strict=True)

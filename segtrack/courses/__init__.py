@@ -1,12 +1,4 @@
-"""Courses for trials: terrain, start, gates, walls and settings, described in YAML.
-
-| module | content |
-|---|---|
-| `course` | a course at one setting |
-| `load` | finding and reading a course file, with all its mistakes |
-| `pieces` | keys of each apparatus: one row an obstacle of `segtrack.terrain` |
-| `file` | keys of the ground and of the rules |
-| `ground` | from the keys to terrain and to a course |
+"""Courses and trials on them: terrain, start, gates and walls from YAML, and what operators achieve there.
 
 `Layout` and `build_ground` are for whatever else describes its ground in YAML.
 """

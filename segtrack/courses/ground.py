@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from segtrack.courses.course import Course, Setting, Start, Wall, Zone
-from segtrack.courses.file import CourseFile, FloorPlace, Lane, LanePiece, Layout
+from segtrack.courses.course_file import CourseFile, FloorPlace, Lane, LanePiece, Layout
 from segtrack.courses.pieces import WALL_THICKNESS
 from segtrack.errors import Problem
 from segtrack.geometry import Box, Cylinder, Hull

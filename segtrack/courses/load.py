@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from segtrack.courses.course import Course
-from segtrack.courses.file import CourseFile
+from segtrack.courses.course_file import CourseFile
 from segtrack.courses.ground import build_course, gates_of, lay_out
 from segtrack.courses.pieces import SETTING
 from segtrack.description import (
@@ -28,7 +28,7 @@ MAX_VALUES = 50
 
 
 def _bundled() -> dict[str, Path]:
-    root = Path(str(resources.files("segtrack.courses"))) / "bundled"
+    root = Path(str(resources.files("segtrack.courses"))) / "courses"
     return {path.stem: path for path in sorted(root.glob("*.yaml"))}
 
 

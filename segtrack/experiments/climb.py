@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription, bounding_box, load_vehicle
 from segtrack.engine import EngineName, resolve
 from segtrack.errors import DivergedError, InvalidValueError, SegtrackError, UnknownNameError, finite
-from segtrack.experiments.histories import ChainHistory, ChainRecorder, has_chains
+from segtrack.experiments.track_histories import ChainHistory, ChainRecorder, has_chains
 from segtrack.experiments.variants import with_friction
 from segtrack.robot import Motion, Robot, RobotState, SignalRecorder, longitudinal_slip
 from segtrack.terrain import Step

@@ -1,18 +1,22 @@
-"""Contact loads of a vehicle in steady motion, read during a ride."""
+"""Contact loads of a vehicle: read during a ride in steady motion, and as a share of its weight at rest."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
+from segtrack.description import VehicleDescription, warn_of_low_shapes
 from segtrack.engine import FrameMotion, find_track_model
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.geometry import PlanarContacts, rotation_of
+from segtrack.geometry import GRAVITY, PlanarContacts, rotation_of
 from segtrack.robot import Robot, Track
+from segtrack.terrain import Plane
 from segtrack.world import World
 
 
@@ -201,3 +205,43 @@ def watch(world: World, robot: Robot, seconds: float) -> Ride:
         loads=tuple(loads),
         real_time_factor=float((times[-1] - times[0]) / elapsed),
     )
+
+
+_SETTLING, _READ = 0.9, 0.1
+"""Time before the loads are read, and time over which their mean is taken [s]."""
+
+
+def belt_share(vehicle: VehicleDescription) -> float:
+    """Measure the fraction of a vehicle's weight on its belts at rest on flat ground [-], flippers at 0.
+
+    The native engine lets it settle for a second. The rest is on other shapes of its body.
+
+    Raises:
+        SegtrackError: The native engine cannot build it, or it diverges.
+    """
+    shares = []
+    with _without_warning(), World(engine="native") as world:
+        world.add_terrain(Plane())
+        robot = world.add_vehicle(vehicle, track_model="compliant")
+        world.run(_SETTLING)
+        until = world.time + _READ
+        while world.time < until:
+            world.step()
+            loads = [np.sum(track.read_grousers().load) for track in robot.tracks.values()]
+            shares.append(float(np.sum(loads)) / (robot.mass * GRAVITY))
+    return float(np.mean(shares))
+
+
+@contextmanager
+def _without_warning() -> Iterator[None]:
+    """Context that suppresses the warning of low shapes, which callers of this module expect."""
+
+    def is_other(record: logging.LogRecord) -> bool:
+        return record.funcName != warn_of_low_shapes.__name__
+
+    logger = logging.getLogger("segtrack")
+    logger.addFilter(is_other)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_other)

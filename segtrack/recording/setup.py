@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, get_args
 
+from segtrack.courses import LEAST_VISIBILITY, MOST_VISIBILITY, Cameras, Light
 from segtrack.description import check_seen, files_for_copy, find_vehicle, load_vehicle
 from segtrack.engine import EngineName, check_engine, resolve
 from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError, finite, finite_vector
-from segtrack.scoring import LEAST_VISIBILITY, MOST_VISIBILITY, Cameras, Light
 
 FORMAT, FORMAT_VERSION = "segtrack drive", 2
 READ_VERSIONS = 1, 2

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 
 from segtrack.description import Frame, VehicleDescription
-from segtrack.envs import EpisodeCourse, EpisodeWorld, TaskSetup
+from segtrack.envs import EnvironmentOptions, EpisodeCourse, EpisodeWorld, TaskSetup
 from segtrack.rendering import (
     Camera,
     ColouredMesh,
@@ -99,7 +99,7 @@ class CourseSheet:
             UnknownNameError: No such task, vehicle, parameter or view.
             InvalidValueError: A value that cannot be, or a terrain without heights.
         """
-        setup = TaskSetup.of(task, vehicle=vehicle)
+        setup = TaskSetup.of(task, EnvironmentOptions(vehicle=vehicle))
         given = setup.check_options(parameters)
         shown = dict.fromkeys((*setup.task.parameters, *(parameters or {})))
         world = EpisodeWorld(

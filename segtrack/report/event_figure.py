@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from segtrack.events import LIMITS, UNDECIDED, UNITS, EventResult, Found, SearchTrial, UpwardSearch
+from segtrack.experiments import LIMITS, UNDECIDED, UNITS, EventResult, Found, SearchTrial, UpwardSearch
 from segtrack.geometry import GRAVITY
 from segtrack.report.chain_figure import pose_at_sample
 from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure, paint, paint_ground, side_view

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.chain import ChainReading, TrackDesign
-from segtrack.events import END, EventInstant, EventResult
+from segtrack.experiments import END, EventInstant, EventResult
 from segtrack.report.chain_figure import pose_at_sample
 from segtrack.report.chain_view import chain_polygons, paint_chain, tracks_of_one_side
 from segtrack.report.side_view import (

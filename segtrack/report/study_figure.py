@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from rich.markup import escape
 from rich.table import Table
 
-from segtrack.events import EventInstant
+from segtrack.experiments import EventInstant, ParameterRange, RunJob, StudyFile, StudyResult
 from segtrack.report.load_figure import draw_instants
 from segtrack.report.side_view import SEGMENT_COLOURS, label_axes, new_figure
-from segtrack.study import ParameterRange, RunJob, StudyFile, StudyResult
 
 _ROWS = 40
 """Designs that are printed; all are in the files."""

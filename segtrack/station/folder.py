@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from segtrack.scoring import Records
+from segtrack.courses import Records
 
 
 @dataclass(frozen=True)

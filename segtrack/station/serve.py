@@ -16,8 +16,8 @@ from pathlib import Path
 import uvicorn
 from filelock import FileLock, Timeout
 
+from segtrack.courses import FIRST_SYLLABUS, check_operator
 from segtrack.errors import AddressError, FileAccessError, InvalidValueError
-from segtrack.scoring import FIRST_SYLLABUS, check_operator
 from segtrack.station.simulation import SimulationProcess
 from segtrack.station.web import (
     MAX_CONNECTIONS,

@@ -9,9 +9,9 @@ import yaml
 
 import segtrack
 from segtrack import terrain
+from segtrack.courses import VehicleOutline
 from segtrack.description import VehicleDescription, body_points, find_vehicle, parse_vehicle
 from segtrack.errors import InvalidValueError
-from segtrack.scoring import VehicleOutline
 
 MARGIN = 4e-3
 """Bullet's boxes are larger than a mesh on each side by 1 mm of its hull and 3 mm around that [m]."""

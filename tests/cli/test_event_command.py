@@ -6,9 +6,9 @@ from dataclasses import MISSING, fields, replace
 import pytest
 from command_line import defaults_of, run
 
-import segtrack.events
+import segtrack.experiments
 from segtrack.errors import DivergedError
-from segtrack.events import (
+from segtrack.experiments import (
     EventSetup,
     GapObstacle,
     RideCourse,
@@ -38,7 +38,7 @@ def search(monkeypatch, folder, *results):
             raise result
         return result
 
-    monkeypatch.setattr(segtrack.events, "run_event", known)
+    monkeypatch.setattr(segtrack.experiments, "run_event", known)
     return run(*SEARCH, folder=folder)
 
 

@@ -28,7 +28,7 @@ from segtrack.courses import (
     load_course,
     parse_course,
 )
-from segtrack.courses.file import Piece
+from segtrack.courses.course_file import Piece
 from segtrack.description import bounding_box, bundled_vehicles, load_vehicle
 from segtrack.errors import CourseFileError, InvalidValueError, UnknownNameError
 from segtrack.geometry import Box

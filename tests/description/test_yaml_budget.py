@@ -16,8 +16,8 @@ from segtrack.errors import (
     StudyFileError,
     VehicleFileError,
 )
+from segtrack.experiments import load_study_file
 from segtrack.logs.mapping import load_mapping
-from segtrack.study import load_study_file
 
 MAX_BYTES, MAX_SOLIDS = 2**18, 5000
 """Most bytes of a file, and most solids of a course."""

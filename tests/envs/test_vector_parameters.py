@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from segtrack.envs import TaskSetup, VectorEnvironment
-from segtrack.envs.setup import Draws
-from segtrack.envs.vector_info import ParameterColumns
+from segtrack.envs import EnvironmentOptions, TaskSetup, VectorEnvironment
+from segtrack.envs.vector import Draws, ParameterColumns
 from segtrack.errors import InvalidValueError, UnknownNameError
 
 GIVEN = {"time_step": 0.004, "time_limit": 0.1, "threads": 1, "autoreset_mode": AutoresetMode.SAME_STEP}
@@ -76,7 +75,7 @@ def test_changes_are_checked_as_options_are_and_refused_as_a_whole():
 
 @pytest.mark.parametrize("robots", [np.array([False, True]), [0.9], 1], ids=str)
 def test_what_is_no_list_of_indices_is_refused(robots: Any) -> None:
-    draws = Draws(TaskSetup.of("StepClimb"), 2)
+    draws = Draws(TaskSetup.of("StepClimb", EnvironmentOptions()), 2)
     with pytest.raises(InvalidValueError, match="robots must be indices, whole numbers, got"):
         draws.change({"height": 0.1}, robots)
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from segtrack.experiments.hitch import _shoe_slip  # Its own door is a chain that pulls for minutes.
+from segtrack.experiments.traction import _shoe_slip  # Its own door is a chain that pulls for minutes.
 
 
 def test_shoes_that_do_not_slip_backwards_lag_with_their_share_of_the_weight():

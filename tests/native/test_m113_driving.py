@@ -9,7 +9,7 @@ from scenes import GRAVITY
 
 import segtrack
 from segtrack import terrain
-from segtrack.events import RideCourse
+from segtrack.experiments import RideCourse
 from segtrack.geometry import Pulley, wrap_hull
 
 pytestmark = pytest.mark.slow

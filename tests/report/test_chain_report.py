@@ -157,7 +157,7 @@ def test_history_is_one_table_with_units(climb, tmp_path: Path):
 
 
 def test_chains_are_sampled_seldom_enough_for_a_table_of_some_megabytes(monkeypatch):
-    monkeypatch.setattr("segtrack.experiments.histories.CHAIN_ROWS", 800)
+    monkeypatch.setattr("segtrack.experiments.track_histories.CHAIN_ROWS", 800)
     with World("fast") as world:
         robot = world.add_vehicle("packbot", track_model="chain", position=(0, 0, 1.0))
         recorder = ChainRecorder(robot, 0.02, 0.4)

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from segtrack.cli.app import app
+from segtrack.courses import Pace
 from segtrack.recording import TICK, Command, DriveSession, DriveSetup
-from segtrack.scoring import Pace
 
 SETUP = DriveSetup(vehicle="quince", course="okada-step", time_step=0.002)
 

@@ -23,7 +23,7 @@ from browser import until
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from segtrack.scoring import Attempt, Result
+from segtrack.courses import Attempt, Result
 from segtrack.station import StationOptions, protocol
 from segtrack.station.protocol import Flag, StateMessage
 from segtrack.station.serve import Station, listen

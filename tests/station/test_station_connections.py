@@ -19,10 +19,10 @@ from starlette.websockets import WebSocketDisconnect  # noqa: E402
 
 from segtrack.station.serve import listen  # noqa: E402
 from segtrack.station.web import (  # noqa: E402
-    MAX_CONNECTIONS,  # noqa: E402
+    MAX_CONNECTIONS,
     CountedWebSocket,
     TimedHttp,
-    connections,  # noqa: E402
+    guard,
 )
 
 TEXT, PONG, NO_MASK = 0x81, 0x8A, bytes(4)
@@ -147,7 +147,7 @@ def test_newcomers_are_served_beside_connections_that_never_ask(connect, words):
     ],
 )
 def test_a_request_has_to_end_in_time_however_often_a_byte_comes(connect, monkeypatch, words, more):
-    monkeypatch.setattr(connections, "REQUEST_WITHIN", 0.3)
+    monkeypatch.setattr(guard, "REQUEST_WITHIN", 0.3)
     connection, begun = connect(words), time.monotonic()
     with pytest.raises(OSError):
         while time.monotonic() - begun < 10.0:
@@ -164,7 +164,7 @@ def test_an_upgrade_with_a_body_is_refused(connect, body):
 
 
 def test_a_handshake_has_to_come_in_time_and_its_socket_stays(connect, monkeypatch):
-    monkeypatch.setattr(connections, "REQUEST_WITHIN", 0.3)
+    monkeypatch.setattr(guard, "REQUEST_WITHIN", 0.3)
     begun, unanswered, answered = (
         time.monotonic(),
         connect(UPGRADE.replace(b"socket", b"silent", 1)),
@@ -179,7 +179,7 @@ def test_a_handshake_has_to_come_in_time_and_its_socket_stays(connect, monkeypat
 
 
 def test_one_address_leaves_room_for_others(connect, monkeypatch):
-    monkeypatch.setattr(connections, "MAX_OF_ADDRESS", 3)
+    monkeypatch.setattr(guard, "MAX_OF_ADDRESS", 3)
     for _ in range(3):
         assert connect(b"GET /endless HTTP/1.1\r\nHost: here\r\n\r\n").recv(12) == b"HTTP/1.1 200"
     assert ends(connect(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"))
@@ -188,7 +188,7 @@ def test_one_address_leaves_room_for_others(connect, monkeypatch):
 
 @pytest.mark.parametrize("path", ["/endless", "/large"])
 def test_a_response_that_nobody_reads_ends(connect, monkeypatch, path):
-    monkeypatch.setattr(connections, "READ_WITHIN", 0.3)
+    monkeypatch.setattr(guard, "READ_WITHIN", 0.3)
     unread = connect(f"GET {path} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
     time.sleep(0.6)
     received = 0
@@ -199,7 +199,7 @@ def test_a_response_that_nobody_reads_ends(connect, monkeypatch, path):
 
 
 def test_a_response_that_is_read_a_little_at_a_time_ends(connect, monkeypatch):
-    monkeypatch.setattr(connections, "READ_WITHIN", 0.5)
+    monkeypatch.setattr(guard, "READ_WITHIN", 0.5)
     slow, begun = connect(b"GET /endless HTTP/1.1\r\nHost: here\r\n\r\n"), time.monotonic()
     with suppress(ConnectionResetError):
         while slow.recv(1 << 16):
@@ -208,8 +208,8 @@ def test_a_response_that_is_read_a_little_at_a_time_ends(connect, monkeypatch):
 
 
 def test_a_response_takes_as_long_as_it_takes_to_make(connect, monkeypatch):
-    monkeypatch.setattr(connections, "READ_WITHIN", 0.2)
-    monkeypatch.setattr(connections, "REQUEST_WITHIN", 0.2)
+    monkeypatch.setattr(guard, "READ_WITHIN", 0.2)
+    monkeypatch.setattr(guard, "REQUEST_WITHIN", 0.2)
     connection = connect(b"GET /long HTTP/1.1\r\nHost: here\r\n\r\n")
     assert connection.recv(4096).endswith(b"a long story")
 

@@ -8,10 +8,9 @@ import pytest
 
 pytest.importorskip("mcap", reason="of an extra")
 
-from segtrack.courses import Zone
+from segtrack.courses import Pace, Zone
 from segtrack.errors import FileAccessError, NotReadyError
 from segtrack.recording import TICK, Command, DriveSetup, Recording
-from segtrack.scoring import Pace
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import Flag
 from segtrack.station.simulation import (

@@ -21,8 +21,8 @@ from segtrack.station import protocol
 from segtrack.station.web import Catalogue, Hub, Library
 from segtrack.station.web.app import Sockets
 from segtrack.station.web.client import MAX_CLIENTS, MESSAGE_BURST, PAGE_BURST
+from segtrack.station.web.crew import MAX_ONLOOKERS
 from segtrack.station.web.guard import COOKIE, Guard
-from segtrack.station.web.seats import MAX_ONLOOKERS
 
 ORIGIN = "http://127.0.0.1:8080"
 OWN = {"host": "127.0.0.1:8080"}

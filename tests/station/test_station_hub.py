@@ -9,10 +9,9 @@ import pytest
 pytest.importorskip("mcap", reason="of an extra")
 from station_doubles import NotedSimulation
 
-from segtrack.courses import load_course
+from segtrack.courses import Trial, load_course
 from segtrack.errors import NotReadyError
 from segtrack.recording import Command
-from segtrack.scoring import Trial
 from segtrack.station import protocol
 from segtrack.station.simulation import (
     Build,
@@ -28,7 +27,7 @@ from segtrack.station.simulation import (
 )
 from segtrack.station.web import Catalogue, Hub, Library
 from segtrack.station.web.client import MAX_LAG
-from segtrack.station.web.seats import Seats
+from segtrack.station.web.crew import Seats
 from segtrack.station.web.viewing import SeenState
 
 

@@ -19,16 +19,16 @@ from tables import each_row  # noqa: E402
 from test_station_page import LAPTOP, STATION, TABLET, TRIAL, open_page  # noqa: E402
 
 import segtrack  # noqa: E402
-import segtrack.scoring  # noqa: E402
+import segtrack.courses  # noqa: E402
 import segtrack.station.page  # noqa: E402
-from segtrack.scoring import (  # noqa: E402  # noqa: E402  # noqa: E402  # noqa: E402  # noqa: E402  # noqa: E402
+from segtrack.courses import (  # noqa: E402
     CONDITION,
     SOURCES,
     Attempt,
     Cameras,
     Exercise,
     Light,
-    Records,  # noqa: E402
+    Records,
     Result,
     ScoringSettings,
     Syllabus,
@@ -46,11 +46,11 @@ FAULTS = get_args(get_args(get_type_hints(Attempt)["fault"])[0])
 OUTCOMES = get_args(get_type_hints(Result)["outcome"])
 STATES = ("running", "paused", *OUTCOMES)
 """Words for what becomes of a trial."""
-REPORTS = "class.html", "report.html", "reports.html", "report.py", "class_report.py"
+REPORTS = "class.html", "report.html", "reports.html", "report.py"
 FOLDER = Path(segtrack.station.page.__file__).parent
 WORDS = json.loads((FOLDER / "words.json").read_text(encoding="utf-8"))
 CODE = "\n".join(path.read_text(encoding="utf-8") for path in sorted((FOLDER / "js").rglob("*.js")))
-OF_REPORTS = [Path(segtrack.scoring.__file__).parent / name for name in REPORTS]
+OF_REPORTS = [Path(segtrack.courses.__file__).parent / name for name in REPORTS]
 CODE += "\n".join(path.read_text(encoding="utf-8") for path in OF_REPORTS)
 LOCALES = {"en": "en-US", "de": "de-DE", "ja": "ja-JP"}
 
@@ -64,7 +64,7 @@ def station(tmp_path_factory):
 
 PACKAGE = Path(segtrack.__file__).parent
 TOLD = [path for folder in ("web", "simulation") for path in (PACKAGE / "station" / folder).glob("*.py")]
-TOLD.append(PACKAGE / "scoring" / "trial.py")
+TOLD.append(PACKAGE / "courses" / "trial.py")
 SAYS = "NotReadyError", "require_command", "require_instructor", "_tell", "_end", "ProcessDied"
 """Calls whose arguments are sentences that the page shows."""
 

@@ -7,8 +7,12 @@ from scipy.stats import binom
 pytest.importorskip("nicegui", reason='needs NiceGUI: pip install "segtrack[station]"')
 
 from segtrack.station.protocol import Flag, LinkQuality, LinkRequest, StateMessage  # noqa: E402
-from segtrack.station.web.client import Client  # noqa: E402
-from segtrack.station.web.links import SLICES, Downlink, VideoLink  # noqa: E402
+from segtrack.station.web.client import (  # noqa: E402
+    SLICES,
+    Client,  # noqa: E402
+    Downlink,
+    VideoLink,
+)
 
 RATE = 30.0
 NONE = np.empty(0)

@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("jinja2", reason="of an extra")
 
+from segtrack.courses import Records
 from segtrack.errors import NotReadyError, UnknownNameError
-from segtrack.scoring import Records
 from segtrack.station.web import report_process
 from segtrack.station.web.report_process import MAX_REPORTS, ReportProcess, operator_table
 

@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("mcap", reason="of an extra")
 
+from segtrack.courses import Pace
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 from segtrack.recording import Command, DriveSetup
-from segtrack.scoring import Pace
 from segtrack.station.protocol import Flag, ReplayRequest, StateMessage
 from segtrack.station.simulation import RecordingReport, SetTrial, StampedCommand, TrialReport
 from segtrack.station.simulation.drive import StationDrive

@@ -10,7 +10,7 @@ import pytest
 from pydantic import create_model
 
 from segtrack import terrain
-from segtrack.courses import build_ground, file, pieces
+from segtrack.courses import build_ground, course_file, pieces
 from segtrack.errors import InvalidValueError, KeywordError
 from segtrack.ground import pack_ground
 from segtrack.terrain import Length, Limits, Prism
@@ -51,14 +51,15 @@ ROW = {"wedge": pieces.keys_of(Wedge, lip=0.05)}
 def laid(monkeypatch):
     """Terrains of a layout with a wedge beside a lane, from the YAML keys of its row."""
     monkeypatch.setitem(pieces.LOOSE_APPARATUS, "wedge", ROW["wedge"])
-    kinds = create_model("Kinds", __base__=file.LanePiece, **pieces.piece_fields(pieces.LOOSE_APPARATUS))
+    fields = pieces.piece_fields(pieces.LOOSE_APPARATUS)
+    kinds = create_model("Kinds", __base__=course_file.LanePiece, **fields)
 
     class Piece(kinds):
         kinds = tuple(pieces.LOOSE_APPARATUS)
-        place: file.FloorPlace = file.FloorPlace()
+        place: course_file.FloorPlace = course_file.FloorPlace()
         width: float = 1.2
 
-    ground = create_model("Ground", __base__=file.Layout, terrain=(tuple[Piece, ...], ()))
+    ground = create_model("Ground", __base__=course_file.Layout, terrain=(tuple[Piece, ...], ()))
     return lambda **keys: build_ground(
         ground.model_validate({"terrain": [{"wedge": keys, "place": {"x": 2.0, "yaw_deg": 90}}]}), "mine"
     )

@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from segtrack.events import Assumptions
-from segtrack.experiments import run_parallel
+from segtrack.experiments import Assumptions, run_parallel
 from segtrack.report import SEGMENT_COLOURS, Outcome, colour_of, label_axes, new_figure
 from segtrack.reproduce.korner import paper
 from segtrack.reproduce.korner.free_body import draw_free_bodies, find_free_body, stuck_runs

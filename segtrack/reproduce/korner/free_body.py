@@ -12,7 +12,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from segtrack.events import CONTROL_TIME, STUCK_WINDOW, EventObstacle, EventProgress, GapObstacle, run_event
+from segtrack.experiments import (
+    CONTROL_TIME,
+    STUCK_WINDOW,
+    EventObstacle,
+    EventProgress,
+    GapObstacle,
+    run_event,
+)
 from segtrack.geometry import GRAVITY
 from segtrack.report import SidePose, body_outlines, colour_of, label_axes, new_figure, paint_ground
 from segtrack.reproduce.korner.series import Series, SeriesResult

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segtrack.events import TRAPEZOID_HEIGHT, GapObstacle, HalfRoundObstacle, StepObstacle, TrapezoidObstacle
+from segtrack.experiments import (
+    TRAPEZOID_HEIGHT,
+    GapObstacle,
+    HalfRoundObstacle,
+    StepObstacle,
+    TrapezoidObstacle,
+)
 from segtrack.reproduce.korner.paper import (
     FRICTION,
     GAP_INCREMENT,

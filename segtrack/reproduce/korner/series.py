@@ -10,7 +10,7 @@ import numpy as np
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import SegtrackError
-from segtrack.events import (
+from segtrack.experiments import (
     Assumptions,
     EventObstacle,
     EventResult,

@@ -10,8 +10,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from segtrack.courses import LEAST_VISIBILITY, MOST_VISIBILITY, Cameras, Light
 from segtrack.errors import MessageError
-from segtrack.scoring import LEAST_VISIBILITY, MOST_VISIBILITY, Cameras, Light
 
 MAX_MESSAGE = 4096
 """Largest message of a client [B]."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from segtrack.courses import Pace, ScoringSettings, TrialEvent
 from segtrack.errors import NotReadyError
 from segtrack.recording import TICK, Command, DriveSession, DriveSetup
 from segtrack.rendering import look_of
-from segtrack.scoring import Pace, ScoringSettings, TrialEvent
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import Flag, StateMessage
 from segtrack.station.scene import course_json, ground_json

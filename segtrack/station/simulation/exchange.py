@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from multiprocessing.context import SpawnContext
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from segtrack.courses import Result
 from segtrack.recording import Command, DriveSetup
-from segtrack.scoring import Result
 from segtrack.station.protocol import Flag, RunState
 
 _HEADER = struct.Struct("<QII")

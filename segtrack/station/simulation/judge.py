@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from segtrack.errors import FileAccessError
-from segtrack.recording import TICK, DriveSession
-from segtrack.scoring import (
+from segtrack.courses import (
     CONDITION,
     Records,
     Result,
@@ -22,6 +20,8 @@ from segtrack.scoring import (
     read_repetitions,
     shown_confidence,
 )
+from segtrack.errors import FileAccessError
+from segtrack.recording import TICK, DriveSession
 from segtrack.station.protocol import Flag
 from segtrack.station.simulation.exchange import SetTrial
 

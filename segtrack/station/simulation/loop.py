@@ -12,9 +12,9 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from segtrack.courses import Pace
 from segtrack.errors import NotReadyError, SegtrackError
 from segtrack.recording import TICK
-from segtrack.scoring import Pace
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import RunState
 from segtrack.station.simulation.drive import StationDrive

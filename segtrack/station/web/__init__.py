@@ -1,9 +1,9 @@
 """Web process: clients, their requests, and the messages to them.
 
-`guard` lets requests in, and `connections` ends idle or flooding ones. `hub` decides
-the effect of a message, `seats` who drives; `client` is one socket's end with its limits, `status` what it is
-told. `steering` maps controls, `run` gives the simulation orders, `viewing` replays recordings, `catalogue`
-has the choices on offer and the station's folder, and `app` puts them behind a page.
+`guard` lets requests in, and ends idle or flooding connections. `hub` decides the effect of a message, `crew`
+who drives; `client` is one socket's end with its limits and its link. `run` gives the simulation orders and
+maps controls, `trials` are on it, `viewing` replays recordings, `catalogue` has the choices on offer and the
+station's folder, `report_process` draws reports, and `app` puts them behind a page.
 """
 
 import lazy_loader

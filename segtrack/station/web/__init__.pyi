@@ -3,6 +3,6 @@ from .catalogue import Catalogue as Catalogue
 from .catalogue import Library as Library
 from .catalogue import default_folder as default_folder
 from .client import MAX_CONNECTIONS as MAX_CONNECTIONS
-from .connections import CountedWebSocket as CountedWebSocket
-from .connections import TimedHttp as TimedHttp
+from .guard import CountedWebSocket as CountedWebSocket
+from .guard import TimedHttp as TimedHttp
 from .hub import Hub as Hub

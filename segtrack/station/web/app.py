@@ -1,22 +1,28 @@
-"""ASGI application of the station: page, sockets, reports, and the task that sends states."""
+"""ASGI application of the station: page, sockets, pages of reports, and the task that sends states."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, Depends, FastAPI, Header, Response
+from fastapi.responses import HTMLResponse
 from nicegui import ui
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from segtrack.errors import MessageError, SegtrackError
+from segtrack.courses import reports_html
+from segtrack.errors import MessageError, NotReadyError, SegtrackError
+from segtrack.language import Language, preferred_language
 from segtrack.station import protocol
-from segtrack.station.page import build_page
-from segtrack.station.web.catalogue import Library
+from segtrack.station.page import build_page, spoken
+from segtrack.station.web.catalogue import REPORTS, Library
 from segtrack.station.web.client import (
     HEARD_WITHIN,
     HELLO_WITHIN,
@@ -29,12 +35,27 @@ from segtrack.station.web.client import (
 )
 from segtrack.station.web.guard import Guard
 from segtrack.station.web.hub import Hub
-from segtrack.station.web.reports import class_routes, report_routes
+from segtrack.station.web.report_process import (
+    ReportProcess,
+    class_page,
+    class_table,
+    operator_page,
+    operator_table,
+)
 
 _POLICY_VIOLATION, _TRY_LATER = 1008, 1013
 _MAX_REASON = 123
 """Longest reason that fits into a frame that closes a socket [B]."""
 _LOG = logging.getLogger(__name__)
+CLASS = "/station/class"
+_REFRESH = "10"
+"""Time after which a browser loads the page of the class again [s]."""
+PAGE_KEPT = 60.0
+"""Time for which NiceGUI keeps a page without a connection, for a browser that comes back [s]."""
+STATE_RATE = 30.0
+"""Largest rate of states to a client [1/s]."""
+_SWEEP_PERIOD = 3600.0
+"""Time between two looks for old recordings [s]."""
 
 
 class Sockets:
@@ -175,10 +196,78 @@ async def _close(socket: WebSocket, code: int, reason: str) -> None:
         await socket.close(code, reason.encode()[:_MAX_REASON].decode(errors="ignore"))
 
 
-PAGE_KEPT = 60.0
-"""Time for which NiceGUI keeps a page without a connection, for a browser that comes back [s]."""
-STATE_RATE = 30.0
-"""Largest rate of states to a client [1/s]."""
+def _chosen(language: str | None = None, accept_language: Annotated[str | None, Header()] = None) -> Language:
+    """Return the language of a request: its query's, or else the browser's."""
+    return spoken(preferred_language(language, accept_language))
+
+
+_Chosen = Annotated[Language, Depends(_chosen)]
+
+
+def report_routes(library: Library, process: ReportProcess) -> APIRouter:
+    """Create the routes of the list of operators and of each one's report, as HTML and CSV."""
+    router = APIRouter(prefix=REPORTS)
+    records = library.records
+
+    @router.get("", response_class=HTMLResponse)
+    def operators(language: _Chosen) -> str:
+        links = [(name, library.report_link(name)) for name in records.operators()]
+        return reports_html(links, _now(), language)
+
+    @router.get("/{operator}")
+    async def report(operator: str, language: _Chosen) -> Response:
+        drawn = process.draw(operator_page, records, operator, _now(), language)
+        return await _answer(library, drawn, HTMLResponse)
+
+    @router.get("/{operator}/csv")
+    async def table(operator: str) -> Response:
+        return await _answer(library, process.draw(operator_table, records, operator), _csv)
+
+    return router
+
+
+def class_routes(hub: Hub, process: ReportProcess) -> APIRouter:
+    """Create the routes of the class's attendance and results, as HTML and CSV."""
+    router = APIRouter()
+    library, syllabus = hub.library, hub.classroom.syllabus
+
+    def live() -> dict[str, Any]:
+        seats, trial = hub.seats, hub.trials.status()
+        places = {client: place for place, client in enumerate(seats.queue, 1)}
+        people = [
+            {"name": each.name, "role": each.role, "place": places.get(each.id)} for each in seats.listed()
+        ]
+        driver = None if seats.driver is None else seats.name(seats.driver)
+        return {"people": people, "driver": driver, "trial": trial, "report": REPORTS, "table": CLASS}
+
+    @router.get(CLASS)
+    async def page(language: _Chosen) -> Response:
+        drawn = process.draw(class_page, library.records, syllabus, _now(), live(), language)
+        return await _answer(library, drawn, partial(HTMLResponse, headers={"Refresh": _REFRESH}))
+
+    @router.get(f"{CLASS}.csv")
+    async def table() -> Response:
+        return await _answer(library, process.draw(class_table, library.records, syllabus), _csv)
+
+    return router
+
+
+def _csv(table: str) -> Response:
+    """Return a CSV response that spreadsheets read as UTF-8."""
+    return Response(table.encode("utf-8-sig"), media_type="text/csv; charset=utf-8")
+
+
+def _now() -> str:
+    """Return the local time with its offset from UTC."""
+    return datetime.now().astimezone().isoformat(sep=" ", timespec="minutes")
+
+
+async def _answer(library: Library, drawn: Awaitable[str], respond: Callable[[str], Response]) -> Response:
+    try:
+        return respond(await drawn)
+    except SegtrackError as error:
+        status = 503 if isinstance(error, NotReadyError) else 404
+        return Response(library.hide_folder(str(error)), status, media_type="text/plain")
 
 
 def create_app(
@@ -240,6 +329,3 @@ async def _sweep(library: Library, keep_days: float) -> None:
         if deleted := library.delete_old(keep_days):
             _LOG.warning("%d recordings older than %g days were deleted", deleted, keep_days)
         await asyncio.sleep(_SWEEP_PERIOD)
-
-
-_SWEEP_PERIOD = 3600.0

@@ -13,18 +13,20 @@ from pathlib import Path
 from typing import get_args
 from urllib.parse import quote
 
-from segtrack.courses import Course, bundled_courses, load_course
+from segtrack.courses import (
+    FIRST_SYLLABUS,
+    Course,
+    Exercise,
+    Result,
+    bundled_courses,
+    load_course,
+    load_syllabus,
+)
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
 from segtrack.engine import EngineName, track_model_names
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, SegtrackError, UnknownNameError
 from segtrack.files import check_writable
 from segtrack.recording import DriveSetup, compact_gently, is_uncompressed
-from segtrack.scoring import (
-    FIRST_SYLLABUS,
-    Exercise,
-    Result,
-    load_syllabus,
-)
 from segtrack.station.folder import StationFolder
 from segtrack.station.protocol import CourseOption, Options, Setup
 from segtrack.terrain import published_soils

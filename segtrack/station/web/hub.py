@@ -20,14 +20,11 @@ from segtrack.station.simulation import (
     TrialEnded,
 )
 from segtrack.station.web.catalogue import Catalogue, Library
-from segtrack.station.web.classroom import Classroom
 from segtrack.station.web.client import Client
-from segtrack.station.web.crew import Crew
+from segtrack.station.web.crew import Crew, Seats
 from segtrack.station.web.report_process import ReportProcess
 from segtrack.station.web.run import Simulation, StationRun
-from segtrack.station.web.seats import Seats
-from segtrack.station.web.status import StationStatus
-from segtrack.station.web.trials import Trials
+from segtrack.station.web.trials import Classroom, Trials
 from segtrack.station.web.viewing import SeenState, Viewing
 
 _STATUS_PERIOD = 0.2
@@ -307,7 +304,30 @@ class Hub:
             client.show("scene", self._scene)
 
     def _status(self, client: Client, now: float) -> protocol.StatusMessage:
-        shown = StationStatus(
-            self.seats, self.run, self.trials, self.viewing, self.library, self.classroom, self._message
+        """Return the status message for a client; an instructor's includes the links of all."""
+        run, role = self.run, self.seats.role(client.id)
+        replay, ghost = self.viewing.replay, self.viewing.ghost
+        trial = self.trials.status()
+        if trial is not None and ghost is not None:
+            trial = trial.model_copy(update={"ghost_splits": ghost.splits})
+        links = {other.id: link for other in self.crew.clients if (link := other.degradation)}
+        return protocol.StatusMessage(
+            role="driver" if client.id == self.seats.driver else role,
+            driver=self.seats.driver,
+            queue=tuple(self.seats.queue),
+            syllabus=self.classroom.syllabus.title,
+            exercises=self.classroom.status(client.name),
+            clients=self.seats.listed(),
+            run=run.state,
+            reason=self.library.hide_folder(run.reason),
+            prioritized=run.prioritized,
+            setup=run.setup,
+            trial=trial,
+            recordings=self.library.recordings(),
+            replay=None if replay is None else replay.status(now),
+            ghost=None if ghost is None else ghost.name,
+            opening=self.viewing.opening,
+            link=client.degradation,
+            links=links if role == "instructor" else None,
+            message=self.library.hide_folder(self._message),
         )
-        return shown.for_client(client, self.crew.clients, now)

@@ -13,10 +13,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from segtrack.errors import NotReadyError, SegtrackError
-from segtrack.experiments import interrupts_blocked
-from segtrack.language import Language
-from segtrack.scoring import (
+from segtrack.courses import (
     Records,
     ScoringSettings,
     Syllabus,
@@ -26,6 +23,9 @@ from segtrack.scoring import (
     report_csv,
     report_html,
 )
+from segtrack.errors import NotReadyError, SegtrackError
+from segtrack.experiments import interrupts_blocked
+from segtrack.language import Language
 
 REPORT_WITHIN = 120.0
 """Longest time from a request to its report, those before it included [s]."""

@@ -11,10 +11,10 @@ from typing import Protocol
 import pygame
 from pygame._sdl2 import controller
 
+from segtrack.courses import Pace, ScoringSettings
 from segtrack.errors import SegtrackError
 from segtrack.recording import TICK, DriveSession
 from segtrack.rendering import Camera, View
-from segtrack.scoring import Pace, ScoringSettings
 from segtrack.station.bindings import help_text
 from segtrack.station.inputs import InputMapper
 from segtrack.station.simulation import DeadlineClock
