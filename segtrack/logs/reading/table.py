@@ -371,7 +371,7 @@ def _columns(path: Path, form: TableForm, rows: TableRows) -> Log:
     for name, column in zip(names, values.T, strict=True):
         if len(infinite := np.flatnonzero(np.isinf(column))):
             damage.append(
-                f"column {name!r}: infinite, taken as missing, in {format_locations('row', infinite + 1)}"
+                f"column {name!r}: infinite, taken as missing, in {format_locations('row', (infinite + 1).tolist())}"
             )
             column[infinite] = np.nan
     skipped = {name: "text" for i, name in enumerate(form.names) if i not in rows.columns}
@@ -492,7 +492,7 @@ class _RowReader:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # That there are no rows.
             try:
-                table: Array = np.loadtxt(  # type: ignore[call-overload, misc]
+                table: Array = np.loadtxt(  # type: ignore[call-overload]
                     io.BytesIO(_fill_empty_cells(text, form.delimiter)),
                     delimiter=form.delimiter,
                     comments=None,
