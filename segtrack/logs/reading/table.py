@@ -370,9 +370,8 @@ def _columns(path: Path, form: TableForm, rows: TableRows) -> Log:
         notes.append("no column is called a time: times are the numbers of the rows, from 0")
     for name, column in zip(names, values.T, strict=True):
         if len(infinite := np.flatnonzero(np.isinf(column))):
-            damage.append(
-                f"column {name!r}: infinite, taken as missing, in {format_locations('row', (infinite + 1).tolist())}"
-            )
+            rows_of_it = format_locations("row", (infinite + 1).tolist())
+            damage.append(f"column {name!r}: infinite, taken as missing, in {rows_of_it}")
             column[infinite] = np.nan
     skipped = {name: "text" for i, name in enumerate(form.names) if i not in rows.columns}
     channels = {
