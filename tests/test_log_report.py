@@ -365,6 +365,12 @@ def test_errors_are_filled_where_they_are_within_their_uncertainty():
             4,
             "The log was simulated, by Chrono 9: it tells how codes agree, not how a robot drives.",
         ),
+        (
+            {"physical": False, "code": "Segtrack 0.2, native"},
+            None,
+            4,
+            "The log was simulated by segtrack itself: it is no other code that agrees.",
+        ),
         ({"within": 2}, None, 6, "2 of 3 quantities of the whole drive agree within u_val."),
         (
             {"unjudged": 4},

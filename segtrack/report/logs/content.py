@@ -131,7 +131,7 @@ def judge_maturity(evidence: Evidence) -> Maturity:
     disagreement = tuple(_disagreement(evidence))
     agrees = evidence.judged == evidence.within > 0 and not evidence.unjudged and not disagreement
     reasons = (*why, *agreement, *disagreement)
-    if kind is None or (kind == 4 and (evidence.physical or not evidence.code)):
+    if kind is None or (kind == 4 and (evidence.physical or not _is_other_code(evidence.code))):
         return Maturity(None, kind, reasons)
     if not agrees:
         return Maturity(None, kind, (*reasons, f"Level {kind} is not earned."))
@@ -145,6 +145,8 @@ def _kind(evidence: Evidence) -> tuple[int | None, tuple[str, ...]]:
     if not evidence.physical:
         if not evidence.code:
             return 4, ("The log was simulated, and its mapping does not say by what code.",)
+        if not _is_other_code(evidence.code):
+            return 4, ("The log was simulated by segtrack itself: it is no other code that agrees.",)
         told = "it tells how codes agree, not how a robot drives"
         return 4, (f"The log was simulated, by {evidence.code}: {told}.",)
     if evidence.fitted_logs is None:
@@ -166,6 +168,10 @@ def _kind(evidence: Evidence) -> tuple[int | None, tuple[str, ...]]:
     if known:
         return 5, (first,)
     return _after_a_change(evidence, first)
+
+
+def _is_other_code(code: str) -> bool:
+    return bool(code) and not code.strip().lower().startswith("segtrack")
 
 
 def _after_a_change(evidence: Evidence, blind: str) -> tuple[int, tuple[str, ...]]:
