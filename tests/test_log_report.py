@@ -23,7 +23,8 @@ from segtrack.logs.compare import ErrorRow, Numerics, Phase, Phases, RunComparis
 from segtrack.logs.fit import unfitted_hash, values_of, with_parameters
 from segtrack.logs.mapping import parse_mapping, parse_terrain
 from segtrack.report.logs import draw_side_views, find_reports, report_html, report_summary
-from segtrack.report.logs.content import Evidence, Input, Instant, ReportContent, evidence_of, judge_maturity
+from segtrack.report.logs.content import Input, Instant, ReportContent
+from segtrack.report.logs.maturity import Evidence, WrongValue, evidence_of, judge_maturity
 from segtrack.report.logs.output import draw_errors
 from segtrack.report.logs.views import draw_panels, envelope, panels_of, pose_at
 
@@ -71,7 +72,9 @@ ROWS = (
     row("commanded", error=-0.1, verdict="beyond"),
     row("commanded", "nose lift", u=None, verdict="unknown"),
 )
-EVIDENCE = Evidence(True, "", "aa", ("bb",), (), (), (), judged=3, within=3)
+SEEN = (WrongValue("friction", 0.3, "-", "peak pitch"), WrongValue("friction", 0.9, "-", "peak pitch"))
+UNSEEN = (WrongValue("com_x", 0.01, "m", "peak pitch"), WrongValue("com_x", 0.03, "m", ""))
+EVIDENCE = Evidence(True, "", "aa", ("bb",), (), (), (), judged=3, within=3, wrong_values=SEEN)
 
 
 @pytest.fixture(scope="module")
@@ -394,6 +397,26 @@ def test_errors_are_filled_where_they_are_within_their_uncertainty():
             "peak pitch +- 0.1 rad of 0.3.",
         ),
         (
+            {"wrong_values": ()},
+            None,
+            6,
+            "Nothing says what this log tests: no parameter of the vehicle is stated as uncertain.",
+        ),
+        (
+            {"wrong_values": UNSEEN},
+            None,
+            6,
+            "Not tested by this log: com_x, friction (not stated), mass (not stated).",
+        ),
+        ({"wrong_values": SEEN + UNSEEN}, 6, 6, "Not tested by this log: com_x, mass (not stated)."),
+        (
+            {"wrong_values": UNSEEN},
+            None,
+            6,
+            "Wrong values, to first order: com_x 0.01 m would be seen, in peak pitch; com_x 0.03 m would not "
+            "be seen.",
+        ),
+        (
             {"other_model": ("engine bullet, then native",), "changed": ("terrain",), "stated": ("it",)},
             6,
             6,
@@ -472,7 +495,8 @@ def evidence(
         )
         for name in ("commanded", "measured")
     }
-    return evidence_of(mapped, replayed, SimpleNamespace(runs=runs), changed)
+    comparison = SimpleNamespace(runs=runs, inputs={"friction": 0.1})
+    return evidence_of(mapped, replayed, comparison, changed)
 
 
 def fitted(log="bb" * 32, terrain_text=GROUND_FILE, name="packbot", **others):
@@ -505,6 +529,16 @@ def test_evidence_is_what_the_files_say():
     own = evidence(vehicle=fitted("aa" * 32))
     assert (own.fitted_logs, own.changed, own.overwritten) == (("aa" * 32,), (), ())
     assert judge_maturity(own).level == 5
+
+
+def test_a_wrong_value_is_seen_by_its_share_of_what_an_error_is_uncertain_by():
+    """PackBot's friction 0.6 +- 0.1 gives 0.8 u, all else 0.6 u: 0.3 away is 2.4 u, and 1.2 u are seen."""
+    found = evidence().wrong_values
+    assert [(wrong.name, wrong.seen_in) for wrong in found] == [("friction", "peak pitch")] * 2
+    assert [wrong.value for wrong in found] == pytest.approx([0.3, 0.9])
+    blunt = row(u=0.1)
+    parts = replace(blunt.parts, inputs={"friction": 0.03}, data={"noise": 0.1})  # 0.09 for 0.2.
+    assert [wrong.seen_in for wrong in evidence(rows=(replace(blunt, parts=parts),)).wrong_values] == ["", ""]
 
 
 def test_another_terrain_or_mass_is_a_change_and_another_fitted_value_undoes_the_fit():

@@ -13,8 +13,9 @@ from segtrack.description import load_vehicle
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import Phase
 from segtrack.report.logs import report_html
-from segtrack.report.logs.content import Evidence, ReportContent, judge_maturity
+from segtrack.report.logs.content import ReportContent
 from segtrack.report.logs.inspect import extreme_rows
+from segtrack.report.logs.maturity import Evidence, judge_maturity
 from segtrack.report.logs.output import thinned_note, traces_json
 from segtrack.report.logs.views import draw_path, panels_of, path_view, residuals_of
 

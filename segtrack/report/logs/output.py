@@ -27,8 +27,9 @@ from segtrack.html import inline_svg, render_page, script_hash
 from segtrack.logs import Signal
 from segtrack.logs.compare import COVERAGE, ErrorRow, Phase, Run
 from segtrack.report.logs.compare import mark_error, shown_unit
-from segtrack.report.logs.content import LEVELS, SOURCE, ReportContent
+from segtrack.report.logs.content import ReportContent
 from segtrack.report.logs.inspect import extreme_rows
+from segtrack.report.logs.maturity import LEVELS, SOURCE
 from segtrack.report.logs.views import (
     BAND_STDS,
     LINE_STYLES,

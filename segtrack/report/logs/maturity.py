@@ -1,0 +1,402 @@
+"""Maturity level after NG-NRMM that a comparison earns, and what the log tests of the vehicle."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from segtrack.description import VehicleDescription
+from segtrack.logs.compare import (
+    COVERAGE,
+    LABELS,
+    PLACE,
+    Comparison,
+    ErrorRow,
+    Run,
+    RunComparison,
+    SampledMotion,
+)
+from segtrack.logs.fit import PARAMETERS, unfitted_hash, values_of
+from segtrack.logs.mapping import MappedLog
+from segtrack.logs.replay import Replay
+
+LEVELS: Mapping[int, str] = MappingProxyType(
+    {
+        1: "demonstration of a consistent model",
+        2: "demonstration of sensitivity to parameters",
+        3: "verification by an independent user",
+        4: "cross-code verification: against another accepted simulation",
+        5: "calibration to a test of a physical vehicle",
+        6: "validation: blind correlation with a test of a physical vehicle",
+        7: "validation after a change: blind correlation, with a system parameter changed",
+    }
+)
+"""Meaning of each level, in short."""
+SOURCE = "NG-NRMM (Balling et al. 2019), table 2.2 of Koerner 2024"
+
+
+class WrongValue(NamedTuple):
+    """A wrong value of a parameter of the vehicle, and what of the log would show it.
+
+    Attributes:
+        name: Name of the parameter.
+        value: Half of the vehicle file's value, or one and a half of it.
+        unit: Unit of both.
+        seen_in: Quantity whose error it would change most, over its uncertainty; empty if it would change
+            none by more than `COVERAGE` standard uncertainties.
+    """
+
+    name: str
+    value: float
+    unit: str
+    seen_in: str
+
+    def __str__(self) -> str:
+        """Sentence without a stop."""
+        unit = "" if self.unit == "-" else f" {self.unit}"
+        told = f"would be seen, in {self.seen_in}" if self.seen_in else "would not be seen"
+        return f"{self.name} {self.value:.3g}{unit} {told}"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Evidence about a log, and about the vehicle that is compared with it.
+
+    Attributes:
+        physical: True if the log is of a physical robot, as its mapping says; None if it does not say.
+        code: Simulator of a log that is none, as its mapping says; empty if it does not say.
+        log: Its SHA-256.
+        fitted_logs: SHA-256 of those that the vehicle was fitted to; None for one that was not fitted.
+        changed: Differences from that fit, in words, as the files show them: terrain, parameters not fitted.
+        overwritten: Fitted parameters that have other values in the vehicle file now, in words.
+        other_model: Engine and track model, in words, where they are not those of the fit.
+        stated: Changes on purpose, as the user states them.
+        judged: Quantities of the whole drive whose uncertainty is known.
+        within: Judged quantities that agree within their uncertainty.
+        unjudged: Quantities of the whole drive without a known uncertainty.
+        cut: Reasons for which the simulation is not of the whole log, sentences.
+        missing: Numbers that log or simulation has and the other lacks, in words.
+        too_wide: Quantities that what the user stated makes too uncertain, in words.
+        wrong_values: What the log would show of wrong values of the parameters that are stated as uncertain.
+    """
+
+    physical: bool | None
+    code: str
+    log: str
+    fitted_logs: tuple[str, ...] | None
+    changed: tuple[str, ...]
+    overwritten: tuple[str, ...]
+    stated: tuple[str, ...]
+    judged: int
+    within: int
+    unjudged: int = 0
+    other_model: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    too_wide: tuple[str, ...] = ()
+    wrong_values: tuple[WrongValue, ...] = ()
+
+
+@dataclass(frozen=True)
+class Maturity:
+    """A level, and why.
+
+    Attributes:
+        level: Level that the evidence earns; None if it earns none.
+        kind: Highest level that evidence of this kind could earn; None if it is not known what it is.
+        reasons: Sentences.
+    """
+
+    level: int | None
+    kind: int | None
+    reasons: tuple[str, ...]
+
+    def summary(self) -> dict[str, object]:
+        """Everything as plain values with the names that JSON has."""
+        return {
+            "level": self.level,
+            "at_most": self.kind,
+            "meaning": None if self.level is None else LEVELS[self.level],
+            "reasons": list(self.reasons),
+            "source": SOURCE,
+        }
+
+
+def judge_maturity(evidence: Evidence) -> Maturity:
+    """The level that evidence earns; no option decides it alone.
+
+    Levels are those of O. Balling et al., "AVT-248 Next-Generation NATO Reference Mobility Model (NG-NRMM)
+    Development", NATO STO, 2019, as table 2.2 of A. Koerner, "Influence of Track-Assembly Geometry on
+    Mobility Over Rigid Terrain", Chalmers, 2024, has them. There they were assigned to teams "based on their
+    performance", by what rule is not said. The rule here is our own: a level is earned by evidence of its
+    kind, if all quantities of the whole drive agree with the log within their uncertainty. One without a
+    known uncertainty does not agree, nor does one that log or simulation lacks, nor one that agrees because
+    its uncertainty was stated to be large. Agreement says nothing of a parameter that the log does not test:
+    a level needs one whose wrong values, half and one and a half of it, would have been seen.
+    """
+    kind, why = _kind(evidence)
+    agreement = tuple(_agreement(evidence))
+    disagreement = tuple(_disagreement(evidence))
+    tested, what = _tested(evidence)
+    agrees = evidence.judged == evidence.within > 0 and not evidence.unjudged and not disagreement and tested
+    reasons = (*why, *agreement, *disagreement, *what)
+    if kind is None or (kind == 4 and (evidence.physical or not _is_other_code(evidence.code))):
+        return Maturity(None, kind, reasons)
+    if not agrees:
+        return Maturity(None, kind, (*reasons, f"Level {kind} is not earned."))
+    return Maturity(kind, kind, reasons)
+
+
+def _kind(evidence: Evidence) -> tuple[int | None, tuple[str, ...]]:
+    """Highest level for evidence of this kind, and why."""
+    if evidence.physical is None:
+        return None, ("The mapping does not say whether the log is of a physical robot (`recorded`).",)
+    if not evidence.physical:
+        if not evidence.code:
+            return 4, ("The log was simulated, and its mapping does not say by what code.",)
+        if not _is_other_code(evidence.code):
+            return 4, ("The log was simulated by segtrack itself: it is no other code that agrees.",)
+        told = "it tells how codes agree, not how a robot drives"
+        return 4, (f"The log was simulated, by {evidence.code}: {told}.",)
+    if evidence.fitted_logs is None:
+        reason = "The log is of a physical robot, and the vehicle file knows of no fit to any log."
+        if not evidence.stated:
+            return 6, (reason,)
+        said = "; ".join(evidence.stated)
+        lacks = f"A change is stated ({said}), but there is no fit that it could have been a change after."
+        return 6, (reason, lacks)
+    known = evidence.log in evidence.fitted_logs
+    whose = "one of those" if known else "none of those"
+    first = f"The log is of a physical robot, and {whose} that the vehicle was fitted to."
+    if evidence.overwritten:
+        said = "; ".join(evidence.overwritten)
+        undone = f"Fitted parameters have other values in the vehicle file now ({said}), of unknown origin."
+        return 4, (first, undone)
+    if evidence.other_model:
+        return 4 if known else 6, (first, f"The fit was of another model: {'; '.join(evidence.other_model)}.")
+    if known:
+        return 5, (first,)
+    return _after_a_change(evidence, first)
+
+
+def _is_other_code(code: str) -> bool:
+    return bool(code) and not code.strip().lower().startswith("segtrack")
+
+
+def _after_a_change(evidence: Evidence, blind: str) -> tuple[int, tuple[str, ...]]:
+    seen, stated = "; ".join(evidence.changed), "; ".join(evidence.stated)
+    if seen and stated:
+        return 7, (blind, f"Since the fit there was a change: {stated}. The files differ in: {seen}.")
+    if seen:
+        return 6, (blind, f"The files differ from those of the fit in: {seen}; no change is stated.")
+    if stated:
+        return 6, (blind, f"A change is stated ({stated}), but the files are those of the fit.")
+    return 6, (blind,)
+
+
+def _agreement(evidence: Evidence) -> Iterator[str]:
+    if not evidence.judged:
+        yield "No quantity of the whole drive has a known uncertainty."
+        return
+    said = f"{evidence.within} of {evidence.judged} quantities of the whole drive agree within u_val"
+    yield said + (f"; that of {evidence.unjudged} more is not known." if evidence.unjudged else ".")
+
+
+def _disagreement(evidence: Evidence) -> Iterator[str]:
+    """Reasons against agreement, whatever the quantities say that there are."""
+    yield from evidence.cut
+    if evidence.missing:
+        yield f"Only one of log and simulation has: {', '.join(evidence.missing)}."
+    if evidence.too_wide:
+        what = "; ".join(evidence.too_wide)
+        yield f"Stated uncertainties are too large to judge by, a tenth of a quantity is allowed: {what}."
+
+
+def _tested(evidence: Evidence) -> tuple[bool, tuple[str, ...]]:
+    """True if the log tests a parameter, and sentences on what it tests and what not."""
+    if not evidence.wrong_values:
+        return False, (
+            "Nothing says what this log tests: no parameter of the vehicle is stated as uncertain.",
+        )
+    names = dict.fromkeys(wrong.name for wrong in evidence.wrong_values)
+    unseen = {wrong.name for wrong in evidence.wrong_values if not wrong.seen_in}
+    values = f"Wrong values, to first order: {'; '.join(map(str, evidence.wrong_values))}."
+    others = [name for name in _MAIN_PARAMETERS if name not in names]
+    said = [*(name for name in names if name in unseen), *(f"{name} (not stated)" for name in others)]
+    return len(unseen) < len(names), (
+        values,
+        *([f"Not tested by this log: {', '.join(said)}."] if said else []),
+    )
+
+
+_EQUAL = 1e-6
+"""Ratio within which two values of a parameter are one."""
+_IMPOSED = "belt speed", "flipper"
+"""Quantities that a simulation by measured belts has from the log."""
+_MAX_STATED_FRACTION = 0.1
+"""Largest stated uncertainty, relative to the quantity, that leaves agreement certain [-]."""
+_MAIN_PARAMETERS = "friction", "mass", "com_x"
+"""Parameters that decide how every vehicle drives."""
+_WRONG = 0.5, 1.5
+"""Wrong values of a parameter over the vehicle file's."""
+_END = 0.5
+"""Time by which a simulation may end before its log: the comparison bridges such gaps [s]."""
+
+
+def evidence_of(
+    mapped: MappedLog, replay: Replay, comparison: Comparison, changed: Sequence[str]
+) -> Evidence:
+    """Collect the evidence that files give for a comparison."""
+    file = mapped.mapping.file
+    fit = replay.scene.vehicle.calibration
+    run: Run = "measured" if replay.measured is not None else "commanded"
+    judged = comparison.runs[run]
+    whole = [row for row in judged.rows if row.phase == "whole"]
+    if run == "measured":
+        whole = [row for row in whole if not row.quantity.startswith(_IMPOSED)]
+    known = [row for row in whole if row.verdict != "unknown"]
+    return Evidence(
+        physical=None if file.recorded is None else file.recorded == "physical robot",
+        code=file.code or "",
+        log=mapped.log.sha256,
+        fitted_logs=None if fit is None else tuple(log.sha256 for log in fit.logs.values()),
+        changed=tuple(_changes(replay)),
+        overwritten=tuple(_overwritten(replay.scene.vehicle)),
+        stated=tuple(changed),
+        judged=len(known),
+        within=sum(row.verdict == "within" for row in known),
+        unjudged=len(whole) - len(known),
+        other_model=tuple(_other_model(replay)),
+        cut=tuple(_cut(replay, run)),
+        missing=tuple(_missing(judged)),
+        too_wide=tuple(_too_wide(whole, judged.logged)),
+        wrong_values=tuple(_wrong_values(known, comparison.inputs, replay.scene.vehicle)),
+    )
+
+
+def _wrong_values(
+    rows: Sequence[ErrorRow], inputs: Mapping[str, float], vehicle: VehicleDescription
+) -> Iterator[WrongValue]:
+    """What rows of known uncertainty would show of wrong values, to first order.
+
+    Simulations with an input that is one standard deviation s lower and higher change an error by u; one that
+    is wrong by d changes it by u d / s. What else is uncertain of it is the rest of its u_val.
+
+    Args:
+        rows: Errors of the whole drive.
+        inputs: Standard deviations of the simulation's inputs, by name.
+        vehicle: Vehicle that was simulated.
+    """
+    values = values_of(vehicle)
+    for name, std in inputs.items():
+        if name not in values or not std:
+            continue
+        for factor in _WRONG:
+            wrong, changes = factor * values[name], {}
+            for row in rows:
+                change = (row.parts.inputs.get(name) or 0.0) / std * abs(wrong - values[name])
+                total = row.parts.validation or 0.0
+                rest = math.sqrt(max(total**2 - (row.parts.inputs.get(name) or 0.0) ** 2, 0.0))
+                if change > COVERAGE * rest:
+                    changes[row.quantity] = math.inf if rest == 0.0 else change / rest
+            seen_in = max(changes, key=lambda quantity: changes[quantity], default="")
+            yield WrongValue(name, wrong, PARAMETERS[name].unit, seen_in)
+
+
+def _cut(replay: Replay, run: Run) -> Iterator[str]:
+    """Why a simulation is not of the whole log."""
+    if run in replay.diverged:
+        yield f"The simulation by {run} belts broke down: {replay.diverged[run]}."
+    simulated = getattr(replay, run)
+    end, log_end = (
+        max(float(signal.times[-1]) for signal in motion.signals.values())
+        for motion in (simulated, replay.logged)
+    )
+    if end < log_end - _END:
+        yield f"The simulation by {run} belts ends at {end:.4g} s, the log at {log_end:.4g} s."
+
+
+def _missing(judged: RunComparison) -> Iterator[str]:
+    """Numbers of the whole drive that only one motion has, of those that take a climb."""
+    logged, simulated = judged.logged_phases.time_to_crest, judged.simulated_phases.time_to_crest
+    if judged.find("peak pitch") is not None and (logged is None) != (simulated is None):
+        yield f"time to crest (the {'simulation' if logged is None else 'log'})"
+
+
+def _too_wide(rows: Sequence[ErrorRow], logged: SampledMotion) -> Iterator[str]:
+    """Quantities that agree by stated uncertainty, where that is large beside them and all other."""
+    for row in rows:
+        given, rest = _given(row)
+        size = _size(row, logged)
+        if row.verdict == "within" and row.error and given > max(_MAX_STATED_FRACTION * size, rest):
+            yield f"{row.quantity} +- {given:.3g} {row.unit} of {size:.3g}"
+
+
+def _given(row: ErrorRow) -> tuple[float, float]:
+    """Standard uncertainty of a row by what users state of inputs and log, and by all else."""
+    parts = row.parts
+    stated = [std for name, std in parts.inputs.items() if name != PLACE]
+    stated += [parts.data.get(part) for part in ("clock", "bias", "drift")]
+    numerics = None if parts.numerics is None else parts.numerics.value
+    others = [parts.inputs.get(PLACE), parts.data.get("noise"), numerics]
+    given, rest = (math.hypot(*(std for std in stds if std is not None)) for stds in (stated, others))
+    return given, rest
+
+
+def _size(row: ErrorRow, logged: SampledMotion) -> float:
+    """Size of a quantity in the log: 1 for a ratio, a number's own, over time its range or farthest way."""
+    if row.unit == "-":
+        return 1.0
+    if row.logged is not None:
+        return abs(row.logged)
+    if row.range_fraction:
+        return row.error / row.range_fraction
+    if row.quantity == LABELS["position"] and logged.position is not None:
+        return float(np.linalg.norm(np.nanmax(logged.position, axis=0) - np.nanmin(logged.position, axis=0)))
+    moved = logged.displacements() if row.quantity == LABELS["displacement"] else None
+    return 0.0 if moved is None else float(np.nanmax(np.linalg.norm(moved, axis=1)))
+
+
+def _other_model(replay: Replay) -> Iterator[str]:
+    fit, scene = replay.scene.vehicle.calibration, replay.scene
+    if fit is None:
+        return
+    if scene.engine != fit.engine:
+        yield f"engine {scene.engine}, then {fit.engine}"
+    if scene.track_model != fit.track_model:
+        yield f"track model {scene.track_model}, then {fit.track_model}"
+
+
+def _changes(replay: Replay) -> Iterator[str]:
+    """Differences of terrain and vehicle from those of the fit, fitted parameters aside."""
+    fit = replay.scene.vehicle.calibration
+    if fit is None:
+        return
+    known = {log.terrain_sha256 for log in fit.logs.values()}
+    if replay.scene.terrain.sha256 not in known:
+        yield f"terrain {replay.scene.terrain.name}"
+    now = values_of(replay.scene.vehicle)
+    differing = {name for name, value in fit.others.items() if name in now and not _same(now[name], value)}
+    for name in sorted(differing):
+        yield f"{name} {now[name]:.4g}, then {fit.others[name]:.4g}"
+    fitted = {name: parameter.value for name, parameter in fit.parameters.items()}
+    if fit.unfitted_sha256 not in (None, unfitted_hash(replay.scene.vehicle, fitted)) and not differing:
+        yield "the vehicle's description, in what no parameter names"
+
+
+def _overwritten(vehicle: VehicleDescription) -> Iterator[str]:
+    fit, now = vehicle.calibration, values_of(vehicle)
+    if fit is None:
+        return
+    for name, parameter in fit.parameters.items():
+        if name in now and not _same(now[name], parameter.value):
+            yield f"{name} {now[name]:.4g}, fitted {parameter.value:.4g}"
+
+
+def _same(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_EQUAL, abs_tol=1e-9)
