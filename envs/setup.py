@@ -15,7 +15,7 @@ import numpy as np
 from segtrack.courses import Course, FloorFrame, find_course, parse_course
 from segtrack.description import VehicleDescription, load_vehicle, read_text
 from segtrack.envs.actuators import ActionMapping, Actuators, FlipperGroups, check_belt_speed, check_mapping
-from segtrack.envs.observation import ObservationPart, Scan
+from segtrack.envs.observation import ObservationKind, ObservationPart, Scan, Sensors
 from segtrack.envs.parameters import (
     ROBOT_PARAMETERS,
     Number,
@@ -28,7 +28,6 @@ from segtrack.envs.parameters import (
     sample_values,
 )
 from segtrack.envs.rewards import Reward, Term
-from segtrack.envs.sensors import ObservationKind, Sensors
 from segtrack.envs.task import EpisodeCourse, Path, Task, reach_of
 from segtrack.envs.tasks import find_task
 from segtrack.errors import InvalidValueError, Phrase, finite

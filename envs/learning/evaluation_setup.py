@@ -9,10 +9,28 @@ from typing import Any, NamedTuple
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName, resolve
-from segtrack.envs.learning.conditions import CONDITIONS, NOMINAL, changed_values
-from segtrack.envs.parameters import ROBOT_PARAMETERS, Number, check_values, robot_parameters, spread
+from segtrack.envs.parameters import (
+    ROBOT_PARAMETERS,
+    Number,
+    Parameter,
+    check_values,
+    robot_parameters,
+    spread,
+)
 from segtrack.envs.tasks import TASKS, find_task
 from segtrack.errors import InvalidValueError, UnknownNameError
+
+NOMINAL = "nominal"
+CONDITIONS: Mapping[str, Mapping[str, float]] = {
+    NOMINAL: {},
+    "friction -0.15": {"friction": -0.15},
+    "friction +0.15": {"friction": 0.15},
+    "mass -20 %": {"mass": -0.2},
+    "mass +20 %": {"mass": 0.2},
+    "one step late": {"action_delay": 1},
+    "noise 0.02": {"sensor_noise": 0.02},
+}
+"""What each adds to parameters of the robot: to the value, or to both ends of the range."""
 
 
 class EvaluationCase(NamedTuple):
@@ -155,3 +173,27 @@ def benchmark_setup(
     return EvaluationSetup(
         task, policies, 200, engine=engine, track_models=track_models, conditions=tuple(CONDITIONS)
     )
+
+
+def changed_values(
+    condition: str, given: Mapping[str, Any], parameters: Mapping[str, Parameter]
+) -> dict[str, Any]:
+    """Return the parameter values or ranges that a condition changes.
+
+    Args:
+        condition: Name of the condition.
+        given: Values or ranges that the user gave, in place of defaults.
+        parameters: All parameters.
+
+    Raises:
+        InvalidValueError: The condition leads out of the range of a parameter. It is not cut to it: that
+            would be another condition than its name says.
+    """
+    changed: dict[str, Any] = {}
+    for name, change in CONDITIONS[condition].items():
+        parameter = parameters[name]
+        assert isinstance(parameter, Number)
+        value = given.get(name, parameter.default)
+        added = tuple(v + change for v in value) if isinstance(value, tuple) else value + change
+        changed[name] = parameter.check(f"{name} under condition {condition!r}", added)
+    return changed

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import binomtest
 
-from segtrack.envs.learning.conditions import CONDITIONS
-from segtrack.envs.learning.evaluation_setup import EvaluationCase, EvaluationSetup
+from segtrack.envs.learning.evaluation_setup import CONDITIONS, EvaluationCase, EvaluationSetup
 from segtrack.envs.task import FAILURES, Outcome
 from segtrack.envs.tasks import TASKS
 

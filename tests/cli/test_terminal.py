@@ -13,7 +13,7 @@ from tables import each_row
 from segtrack.cli.output import fit_table
 from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.envs.learning import CONDITIONS, Evaluation, EvaluationSetup, LevelResult, TaskSpeeds
-from segtrack.envs.learning.batch_benchmark import BatchSpeed, SingleSpeed
+from segtrack.envs.learning.benchmarking import BatchSpeed, SingleSpeed
 from segtrack.envs.learning.results import EpisodeOutcome
 from segtrack.report import batch_table, benchmark_table, evaluation_tables, vehicles_table
 from segtrack.reproduce import okada_table_4

@@ -18,10 +18,10 @@ from segtrack.envs.learning import (
     Evaluation,
     EvaluationSetup,
     LevelResult,
-    batch_benchmark,
     benchmark,
     benchmark_batches,
     benchmark_setup,
+    benchmarking,
     evaluate,
     evaluation,
     film_jobs,
@@ -240,7 +240,7 @@ def test_speeds_fit_each_other() -> None:
 def test_shares_of_a_batch_add_up_for_each_number_of_robots_and_threads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(batch_benchmark, "_memory_of", lambda *_: 1)
+    monkeypatch.setattr(benchmarking, "_memory_of", lambda *_: 1)
     given = {"steps": 3, "rounds": 1, "time_step": 0.005}
     (speeds,) = benchmark_batches(("GapCross",), (1, 3), (1, 2), **given)
     assert [(s.num_envs, s.threads) for s in speeds.batches] == [(1, 1), (1, 2), (3, 1), (3, 2)]

@@ -7,7 +7,7 @@ from gymnasium.vector import AutoresetMode
 pytest.importorskip("stable_baselines3", reason="needs the extra train")
 
 from segtrack.envs import Environment, VectorEnvironment
-from segtrack.envs.learning.levels import EACH, THRESHOLD, Levels, LevelTrial
+from segtrack.envs.learning.ppo import EACH, THRESHOLD, Levels, LevelTrial
 from segtrack.envs.learning.sb3 import REWARD_SCALE, Robots
 from segtrack.errors import InvalidValueError
 

@@ -144,7 +144,7 @@ def test_each_strand_has_a_level_of_its_own(tmp_path: Path, monkeypatch: pytest.
         drawn.extend({**values, "robot": i} for i in robots)
         change(env, values, robots)
 
-    monkeypatch.setattr("segtrack.envs.learning.levels.LevelTrial.success", lambda *_: told)
+    monkeypatch.setattr("segtrack.envs.learning.ppo.LevelTrial.success", lambda *_: told)
     monkeypatch.setattr(VectorEnvironment, "set_parameters", noted)
     result = train(settings, tmp_path)
     (last,) = rows_of(result.curve)
@@ -275,7 +275,7 @@ def test_interrupts_anywhere_keep_what_was_learnt(
         if where == "step":
             patch.setattr("segtrack.envs.vector.VectorEnvironment.step", interrupt)
         else:
-            patch.setattr("segtrack.envs.learning.levels.LevelTrial.success", interrupt)
+            patch.setattr("segtrack.envs.learning.ppo.LevelTrial.success", interrupt)
         result = train(short, tmp_path)
     assert not (where == "step" and result.steps)
     assert Network.load(result.policy).origin.task == "GapCross"
