@@ -131,6 +131,22 @@ def test_a_buffer_is_compressed_by_load_over_stiffness(engine: str, side: str, t
     assert scene.joint.position == pytest.approx(stop["position"] - beyond, abs=1e-6)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_buffer_pushes_and_never_pulls(engine: str, sign: float, tmp_path: Path) -> None:
+    """Let go 50 mm inside of it, a sled leaves as soon as the damper outweighs the spring.
+
+    That is at its fastest, x0 w exp(-d acos(d) / sqrt(1 - d^2)) with a damping ratio d, and so it goes on.
+    """
+    rate, ratio, inside, step = 50.0, 0.5, 0.05, 0.0002
+    stop = {"position": sign * 0.2, "stiffness": 2.0 * rate**2, "damping": 2 * ratio * 2.0 * rate}
+    stops = {"upper" if sign > 0 else "lower": stop}
+    scene = Scene(engine, tmp_path, [SLED], {"sled": {"stops": stops}}, gravity=0.0, time_step=step)
+    scene.joint.place(sign * (0.2 + inside))
+    scene.world.run(0.1)
+    fastest = inside * rate * math.exp(-ratio * math.acos(ratio) / math.sqrt(1 - ratio**2))
+    assert scene.joint.speed == pytest.approx(-sign * fastest, rel=0.01)
+
+
 def test_a_mass_on_a_spring_swings_as_the_closed_form_says(engine: str, tmp_path: Path) -> None:
     """Damping ratio 0.1 at 2 Hz, without gravity; semi-implicit steps of 0.2 ms."""
     frequency = 2 * math.pi * 2.0
