@@ -200,6 +200,18 @@ def test_belts_go_alike_in_steps_that_pybullet_divides(track_model):
     assert found[1][1] == pytest.approx(found[0][1], rel=0.004)
 
 
+@pytest.mark.parametrize("parts", [1, 4])
+def test_belts_hold_on_a_slope_with_its_pull_in_steps_that_pybullet_divides(client, parts):
+    client.setPhysicsEngineParameter(numSubSteps=parts)
+    robot = attach(client, "segments", 0.0875, "packbot")
+    client.setGravity(-1.0, 0, -9.81)
+    for _ in range(300):
+        robot.before_step()
+        client.stepSimulation()
+    held = sum(track.force for track in robot.tracks.values())
+    assert held == pytest.approx(robot.mass * 1.0, rel=0.02)
+
+
 @pytest.fixture(scope="module", params=MODELS)
 def removed(request):
     """A robot that has taken a step, and whose client has been reset."""

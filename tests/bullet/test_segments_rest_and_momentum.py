@@ -5,6 +5,7 @@ belts.
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ import segtrack
 from segtrack import terrain
 from segtrack.bullet.belts import slider_groups
 from segtrack.bullet.belts.segments import lay_out_masses, moving_mass, spin_momentum
+from segtrack.bullet.model import BeltReading
+from segtrack.bullet.track import BulletTrack
 from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.experiments import without_segment
 from segtrack.geometry import tangent_of
@@ -239,3 +242,34 @@ def test_belts_without_throttle_do_not_drive_themselves(vehicle: str, time_step:
             track.set_throttle(0.0)
         world.run(2.0)
         assert abs(robot.state.velocity[0]) < 2e-3
+
+
+class Belt:
+    """A belt that repeats after 0.1 m, of which nothing moves but what the test says."""
+
+    period, can_hold, held = 0.1, True, None
+
+    def __init__(self, track):
+        self.track_joints = SimpleNamespace(mounted=track)
+
+    def prepare_step(self, step):
+        pass
+
+    def set_motor_command(self, speed, limit):
+        self.held = None
+
+    def hold(self, phase, limit):
+        self.held = phase
+
+    def roll_back(self, phase):
+        return phase - self.period
+
+
+def test_a_held_belt_is_held_where_it_stood_when_it_is_rolled_back():
+    """A load moves it by 0.2 mm, from one half of its period into the other."""
+    track = BulletTrack(Belt(next(iter(load_vehicle("packbot").mounted_tracks()))))
+    for phase in (0.0499, 0.0499, 0.0501):
+        track.record_step(BeltReading(phase, 0.0, 0.0), 0.001, 0.001)
+    assert track.roll_backs == 1
+    assert track.belt.held == pytest.approx(0.0499 - 0.1)
+    assert track.drive.travel == pytest.approx(0.0501)

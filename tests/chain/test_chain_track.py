@@ -333,3 +333,18 @@ def test_a_vehicle_that_is_put_elsewhere_keeps_its_belts_travel(standing) -> Non
     world.run(0.002)
     assert track.travel == pytest.approx(before, abs=1e-3)
     assert track.energy == pytest.approx(energy, abs=0.1)
+
+
+def test_slip_is_that_of_the_middle_of_a_shoes_outermost_face(standing) -> None:
+    """A shoe that turns about its own y by 1 rad/s moves its grouser's tip, at z = h, along x by h."""
+    _, robot = standing
+    chain, spec = chain_of(robot, "left"), robot.tracks["left"].spec
+    before = robot.tracks["left"].read_chain()
+    chain.state.angular_velocities_body[:, 1] += 1.0
+    after = robot.tracks["left"].read_chain()
+    (tread,) = chain.design.treads
+    touching = before.ground_force > 0
+    assert touching.sum() > 5 and spec.grousers is not None
+    gained = (after.slip_velocity - before.slip_velocity)[touching]
+    expected = [tread.outer + spec.grousers.height, 0.0]
+    np.testing.assert_allclose(gained, np.tile(expected, (len(gained), 1)), atol=1e-9)

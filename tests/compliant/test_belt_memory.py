@@ -60,11 +60,13 @@ def test_a_belt_s_sections_are_restored_wherever_others_have_taken_their_places(
     saved = save_sections(memory_of({1: 0, 3: 4, 7: 5}), 2, 8)
     assert saved.sections.tolist() == [3, 7]
     memory = memory_of({2: 0, 5: 1, 9: 4})
-    restore_sections(memory, 2, 8, saved)
-    assert remembered(memory) == {3: 3, 7: 7, 9: 9}
-    free = memory.sections == NONE
-    for ids in (memory.contacts.solid_ids, memory.contacts.edge_ids):
-        assert (ids.reshape(6, -1)[free] == NONE).all()
+    nothing = save_sections(memory_of({}), 2, 8)
+    for state, known in ((saved, {3: 3, 7: 7, 9: 9}), (nothing, {9: 9})):
+        restore_sections(memory, 2, 8, state)
+        assert remembered(memory) == known
+        free = memory.sections == NONE
+        for ids in (memory.contacts.solid_ids, memory.contacts.edge_ids):
+            assert (ids.reshape(6, -1)[free] == NONE).all()
 
 
 def test_a_memory_with_more_places_takes_another_one_over():

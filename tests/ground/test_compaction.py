@@ -59,9 +59,9 @@ def test_soil_of_unknown_unloading_takes_the_work_of_compaction(engine):
     assert 0.9 < work / expected < 1.1
 
 
-@pytest.mark.parametrize("ratio", [1.0, 4.0])
-def test_soil_gives_back_what_its_unloading_says(ratio):
-    """A plate pressed into linear soil and lifted: 1 - k / k_0 of the work stays in the soil."""
+@pytest.mark.parametrize(("ratio", "growth"), [(1.0, 0.0), (4.0, 0.0), (4.0, 2e8)])
+def test_soil_gives_back_what_its_unloading_says(ratio, growth):
+    """A plate pressed 10 mm into linear soil and lifted: 1 - k / k_0 of the work stays in the soil."""
     from segtrack.ground.contact_laws import soil_pressure
 
     soil = terrain.Soil(
@@ -71,7 +71,8 @@ def test_soil_gives_back_what_its_unloading_says(ratio):
         cohesion=0.0,
         friction_angle=0.5,
         shear_deformation_modulus=0.01,
-        unloading_stiffness=ratio * 1e6 if ratio > 1 else 0.0,
+        unloading_stiffness=ratio * 1e6 - growth * 0.01 if ratio > 1 else 0.0,
+        unloading_growth=growth,
     )
     down = np.linspace(1e-6, 0.01, 2001)
     pressed = [soil_pressure(soil.constants, 0.1, z, z, 1e12)[0] for z in down]

@@ -74,6 +74,9 @@ def test_pressure_of_a_compliant_belt_is_that_of_its_footing(name: str, engine: 
     on_face = reading.grousers < 0
     beside = (spec.pitch - spec.grousers.shape.box.length) / 2
     np.testing.assert_allclose(reading.footing_width[on_face], beside)
+    # Each face beside a grouser stands for half as much belt as the grouser.
+    carried = reading.bed_stiffness * reading.footing_width * reading.footing_length
+    np.testing.assert_allclose(carried[on_face], carried[on_tips][0] / 2)
     by_hand = pressure_by_hand(
         soil, reading.footing_width, reading.sinkage, reading.max_sinkage, reading.bed_stiffness
     )

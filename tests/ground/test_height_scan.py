@@ -39,6 +39,9 @@ GROUNDS = {
             - (1, 0.5, 0, 0, 0, 0)
         )
     ),
+    "narrow box": terrain.Boxes(
+        boxes=(terrain.GroundBox(x=0, y=0, length=0.3, width=2, height=0.2, yaw=1.2),)
+    ),
     "hurdle": terrain.Hurdle(height=0.3, length=0.2, distance=0.1, pipe=True),
     "rails": terrain.KRails(distance=-1.0, width=1.0),
     "beams overhead": terrain.ConfinedSpace(distance=-1.0, clearance=0.4, spacing=0.3),
@@ -71,6 +74,8 @@ def test_kernels_find_the_heights_of_the_terrain_to_the_last_bit(name):
     x[1], y[1] = x[1].round(1), y[1].round(1)  # On faces, corners and grid lines.
     x[2], y[2] = x[2] * 30, y[2] * 30
     found = sample_reliefs(PACKED, np.full(3, index), x, y)
+    alone = sample_reliefs(PACKED, np.full(700, index), x[0, :, None], y[0, :, None])
+    np.testing.assert_array_equal(alone[:, 0], found[0])  # Far from all others, each is near less.
     expected = ground.height_at(x, y)
     none = np.isinf(expected)
     np.testing.assert_array_equal(found[none], expected[none])

@@ -100,6 +100,14 @@ def test_a_servo_with_gains_sags_by_load_over_stiffness(engine: str, tmp_path: P
     assert scene.joint.force == pytest.approx(WEIGHT * math.cos(position), rel=1e-3)
 
 
+def test_a_servo_with_gains_keeps_up_with_its_pace(engine: str, tmp_path: Path) -> None:
+    """Its damper brakes what differs from the pace, and not the pace."""
+    scene = Scene(engine, tmp_path, [ARM], {"arm": {"servo": {"stiffness": 100.0, "damping": 5.0}}}, gravity=0.0)
+    scene.joint.set_speed(0.5)
+    scene.world.run(1.0)
+    assert scene.joint.position == pytest.approx(0.5, abs=2e-3)
+
+
 def test_a_torsion_bar_with_a_preload_sags(engine: str, tmp_path: Path) -> None:
     """Where preload - stiffness (position - free position) carries the weight."""
     spring = {"stiffness": 40.0, "free_position": 0.1, "preload": 4.0}
@@ -129,6 +137,22 @@ def test_a_buffer_is_compressed_by_load_over_stiffness(engine: str, side: str, t
     scene.world.run(3.0)
     beyond = 2.0 * gravity / 5000.0
     assert scene.joint.position == pytest.approx(stop["position"] - beyond, abs=1e-6)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_buffer_pushes_and_never_pulls(engine: str, sign: float, tmp_path: Path) -> None:
+    """Let go 50 mm inside of it, a sled leaves as soon as the damper outweighs the spring.
+
+    That is at its fastest, x0 w exp(-d acos(d) / sqrt(1 - d^2)) with a damping ratio d, and so it goes on.
+    """
+    rate, ratio, inside, step = 50.0, 0.5, 0.05, 0.0002
+    stop = {"position": sign * 0.2, "stiffness": 2.0 * rate**2, "damping": 2 * ratio * 2.0 * rate}
+    stops = {"upper" if sign > 0 else "lower": stop}
+    scene = Scene(engine, tmp_path, [SLED], {"sled": {"stops": stops}}, gravity=0.0, time_step=step)
+    scene.joint.place(sign * (0.2 + inside))
+    scene.world.run(0.1)
+    fastest = inside * rate * math.exp(-ratio * math.acos(ratio) / math.sqrt(1 - ratio**2))
+    assert scene.joint.speed == pytest.approx(-sign * fastest, rel=0.01)
 
 
 def test_a_mass_on_a_spring_swings_as_the_closed_form_says(engine: str, tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ REST = Command(0.0, 0.0, flippers())
         ((1, 0, 0, 0), TOP / 2, -TOP / 2),
         ((-1, 0, 0, 0), -TOP / 2, TOP / 2),
         ((1, -1, 0, 0), TOP, TOP / 3),  # 1.5 and 0.5, slowed down together.
+        ((1, 1, 0, 0), -TOP / 3, -TOP),
         ((0, 0, 1, 0), 0, 0),
     ],
 )

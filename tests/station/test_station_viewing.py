@@ -210,6 +210,8 @@ def test_a_ghost_was_driven_under_the_same_conditions(recorded, changed, told):
 def test_a_fault_is_looked_at_while_its_drive_is_still_recorded(tmp_path):
     library = Library(tmp_path)
     drive = StationDrive(SETUP, 1, library.folder)
+    for i in range(-30, 0):  # Driven before, in a recording of its own.
+        drive.tick(None, 0.01 * i)
     drive.set_trial(SetTrial("begin", "Ann", 30))
     for i in range(TICKS):
         drive.tick(None, 0.01 * i)
