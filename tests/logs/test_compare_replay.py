@@ -112,10 +112,19 @@ def test_where_the_step_is_higher_it_is_touched_elsewhere(replay, monkeypatch):
     assert starts[1] - starts[-1] == pytest.approx(high - low, abs=1e-9)
 
 
-def test_a_setting_is_uncertain_where_there_is_one(replay):
+@pytest.mark.parametrize("before", [True, False])
+def test_a_setting_is_uncertain_where_there_is_one(replay, before):
+    """Told before anything is simulated to whoever asks, and to others."""
+    stated = Stated(inputs={"setting": 0.005})
     with pytest.raises(InvalidValueError) as error:
-        compare(replay, stated=Stated(inputs={"setting": 0.005}), workers=1)
-    assert str(error.value) == "uncertain setting must be of a terrain that has one, got step"
+        if before:
+            stated.check_terrain(replay.scene.terrain)
+        else:
+            compare(replay, stated=stated, workers=1)
+    assert str(error.value) == (
+        "uncertain setting must be of a terrain that has one, got step; a course file has a `setting:`, "
+        "which stands for any of its numbers"
+    )
 
 
 def test_a_height_that_a_step_cannot_have_is_refused_by_its_input(replay, monkeypatch):

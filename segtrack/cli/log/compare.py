@@ -131,6 +131,9 @@ def compare(
     folder = options.folder(f"compare-{logs[0].stem}")
     mapped = [part for log in logs for part in map_trials(log, mapping, vehicle, constants or (), trial)]
     grounds = [terrain_of(part, terrain, setting) for part in mapped]
+    for ground in grounds:
+        if ground is not None:
+            stated.check_terrain(ground)
     findings = checked(mapped, grounds)
     replays = [replayed(part, ground, options) for part, ground in zip(mapped, grounds, strict=True)]
     comparisons, interrupted = _compare_all(replays, stated, align, numerics, options.jobs)
@@ -260,6 +263,8 @@ def report(
     folder = options.folder(f"report-{log.stem}" + ("" if trial is None else f"-{trial}"))
     mapped = map_file(log, mapping, vehicle, constants or (), trial)
     ground = terrain_of(mapped, terrain, setting)
+    if ground is not None:
+        stated.check_terrain(ground)
     (found,) = checked([mapped], [ground])
     mapped, driven = replayed(mapped, ground, options)
     (comparison,), interrupted = _compare_all([(mapped, driven)], stated, "event", numerics, options.jobs)

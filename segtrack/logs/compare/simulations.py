@@ -25,7 +25,7 @@ from segtrack.logs.compare.comparison import Comparison, Run, RunComparison, Spl
 from segtrack.logs.compare.errors import Alignment, check_alignment
 from segtrack.logs.compare.uncertainty import DataUncertainty
 from segtrack.logs.fit import PARAMETERS, with_parameters
-from segtrack.logs.mapping import parse_terrain
+from segtrack.logs.mapping import LoadedTerrain, parse_terrain
 from segtrack.logs.replay import AlignedLog, Replay, ReplaySettings, align, replay_log
 from segtrack.robot import QUANTITIES, Motion
 
@@ -110,6 +110,15 @@ class Stated(Spec):
     """Standard deviations of inputs: a vehicle's, by the names that a fit has for them, and the setting."""
     data: StatedData = StatedData()
     """Standard deviations of the log."""
+
+    def check_terrain(self, terrain: LoadedTerrain) -> None:
+        """Refuse an uncertain setting that a terrain does not have, before anything is simulated.
+
+        Raises:
+            InvalidValueError: It has no setting, or cannot have one that is a standard deviation off.
+        """
+        for sign in (-1, 1) if SETTING in self.inputs else ():
+            _shifted_terrain(terrain, sign * self.inputs[SETTING])
 
     def data_uncertainty(self, sources: Mapping[str, float | None]) -> DataUncertainty:
         """Return the uncertainty of a log.
@@ -203,17 +212,26 @@ def _shifted_log(
     log, terrain = replay.log, replay.scene.terrain
     if name != SETTING:
         return log, replace(base, vehicle=shifted(replay.scene.vehicle, name, by))
-    if terrain.setting is None:
-        raise InvalidValueError("uncertain setting", "of a terrain that has one", Phrase(terrain.name))
-    try:
-        other = parse_terrain(terrain.text, terrain.name, terrain.setting + by)
-    except TerrainFileError as error:
-        got = Phrase(f"{terrain.setting:g} {by:+g}: {error.problems[0]}")
-        raise InvalidValueError("uncertain setting", f"possible for terrain {terrain.name}", got) from None
-    settings = replace(base, terrain=other, event=log.event)
+    settings = replace(base, terrain=_shifted_terrain(terrain, by), event=log.event)
     if log.event is not None and base.frame == "log":
         log = replace(log, start=align(log.motion, settings).start)
     return log, settings
+
+
+def _shifted_terrain(terrain: LoadedTerrain, by: float) -> LoadedTerrain:
+    """The terrain at a setting that is off by so much.
+
+    Raises:
+        InvalidValueError: It has no setting, or cannot have that one.
+    """
+    if terrain.setting is None:
+        got = Phrase(f"{terrain.name}; a course file has a `setting:`, which stands for any of its numbers")
+        raise InvalidValueError("uncertain setting", "of a terrain that has one", got)
+    try:
+        return parse_terrain(terrain.text, terrain.name, terrain.setting + by)
+    except TerrainFileError as error:
+        got = Phrase(f"{terrain.setting:g} {by:+g}: {error.problems[0]}")
+        raise InvalidValueError("uncertain setting", f"possible for terrain {terrain.name}", got) from None
 
 
 def run_one(job: SimulationJob) -> Motion | None:
