@@ -74,7 +74,9 @@ def test_on_an_arc_progress_is_radius_times_angle(side, angle, offset):
 def test_a_shorter_path_in_place_of_a_longer_one_is_all_there_is():
     paths, short, places = Paths([Path(BENT), Path(BENT)]), straight(0.0, 1.0), np.array([[2.0, 1.0]] * 2)
     paths.replace(0, short)
-    for found, own, other in zip(paths.locate(places), short.locate(2, 1), Path(BENT).locate(2, 1), strict=True):
+    for found, own, other in zip(
+        paths.locate(places), short.locate(2, 1), Path(BENT).locate(2, 1), strict=True
+    ):
         assert found.tolist() == [own, other]
     assert paths.at(np.array([9.0, 9.0])).tolist() == [[1.0, 0.0], [3.0, 1.0]]
 

@@ -283,7 +283,6 @@ def test_the_force_on_a_sides_belts_is_held_against_all_of_its_drives(factor, fo
     names = {finding.name for finding in checked_case("quince", case).findings}
     assert len(drives) > 1 and ("forces against drives" in names) == found
 
-
     """On turns north-east-down and swapped sides look alike."""
     (note, *_) = checked_case("maxxii", KINDS["sides swapped"]).notes
     assert "`quantities.belt_speed.left: sl` with `quantities.belt_speed.right: sr` or `sensors: " in note

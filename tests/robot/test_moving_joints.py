@@ -102,7 +102,9 @@ def test_a_servo_with_gains_sags_by_load_over_stiffness(engine: str, tmp_path: P
 
 def test_a_servo_with_gains_keeps_up_with_its_pace(engine: str, tmp_path: Path) -> None:
     """Its damper brakes what differs from the pace, and not the pace."""
-    scene = Scene(engine, tmp_path, [ARM], {"arm": {"servo": {"stiffness": 100.0, "damping": 5.0}}}, gravity=0.0)
+    scene = Scene(
+        engine, tmp_path, [ARM], {"arm": {"servo": {"stiffness": 100.0, "damping": 5.0}}}, gravity=0.0
+    )
     scene.joint.set_speed(0.5)
     scene.world.run(1.0)
     assert scene.joint.position == pytest.approx(0.5, abs=2e-3)
