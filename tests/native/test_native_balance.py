@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from jointed_vehicles import Limb, jointed
+from scenes import GRAVITY
 from scipy.spatial.transform import Rotation
 
 import segtrack
@@ -448,6 +450,20 @@ def box_urdf(folder, lift):
     path = folder / f"body_{lift}.urdf"
     path.write_text(text)
     return path
+
+
+def test_a_belly_sinks_into_soil_by_its_weight_over_its_area(tmp_path):
+    """In linear soil z = W / (k A), whatever else is on the body: a small box out of reach of the ground."""
+    limbs = [
+        Limb("mast", kind="fixed", mass=1.0, xyz=(0.0, 0.0, 0.5), collision=(0.1, 0.1, 0.02)),
+        Limb("skid", kind="fixed", mass=20.0, xyz=(0.0, 0.0, -0.4), collision=(0.6, 0.5, 0.1)),
+    ]
+    with segtrack.World(engine="native") as world:
+        world.add_terrain(terrain.Plane(soil=terrain.Soil.linear(1e6, 0.0, 0.5, 100.0)))
+        robot = world.add_vehicle(jointed(tmp_path, limbs, {}))
+        assert world.settle(1e-5).converged
+        sinkage = robot.mass * GRAVITY / (1e6 * 0.6 * 0.5)
+        assert robot.bounds()[0][2] == pytest.approx(-sinkage, rel=1e-3)
 
 
 @pytest.mark.parametrize("lift", [0.0, 0.03, 0.3, -0.3])
