@@ -48,6 +48,8 @@ HULL_PARTS = MAX_HULL_EDGES // MAX_EDGES
 """Parts whose slots for edges the hull of a link has in the memory of contacts."""
 EDGE_WEIGHT = 1.0
 """Fraction of a hull point's stiffness at either end of an edge that enters."""
+_LEAST_AREA = 1e-9
+"""Area of a point that looks up, by which pressures can be divided [m^2]."""
 
 
 class HullArrays(NamedTuple):
@@ -58,7 +60,7 @@ class HullArrays(NamedTuple):
         point_starts: First contact point of each, and the number of all (H + 1,).
         piece_starts: First solid of each, and the number of all (H + 1,).
         points: Contact points (n, 3) [m].
-        areas: Areas that they stand for in soil (n,) [m^2].
+        areas: Areas times outward normals that they stand for in soil (n, 3) [m^2].
         sides: Smaller side of their faces (n,) [m].
         pieces: Faces of the solids (Q, faces, 5), see `ground.point_contact.FACE`.
         face_counts: Number of each one's faces (Q,).
@@ -247,6 +249,8 @@ def add_hull_contacts(
         # Points lie on corners and faces of the hull; they turn and move with the link.
         for p in range(hull.point_starts[h], hull.point_starts[h + 1]):
             point = sum_of(origin, arm(work.rotations, link, row(hull.points, p)))
+            # Soil presses on what looks down: A = -a_z, of the area vector a.
+            area = max(_LEAST_AREA, -arm(work.rotations, link, row(hull.areas, p))[2])
             center = motion.center
             lever = (point[0] - center[0], point[1] - center[1], point[2] - center[2])
             pressing, along, push, depth, pressure = point_load(
@@ -260,7 +264,7 @@ def add_hull_contacts(
                 lever,
                 still,
                 lateral,
-                PointShare(hull.areas[p], hull.sides[p], 1.0),
+                PointShare(area, hull.sides[p], 1.0),
                 times,
                 work.contacts,
             )

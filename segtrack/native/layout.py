@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,12 +154,13 @@ def _reach(
 
 def hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
     """Lay out where body and moving links of a vehicle of a mass [kg] touch the ground."""
-    by_link = _contact_points(vehicle)
+    by_link = _contact_surfaces(vehicle)
     links = sorted(by_link)
-    solids = [solid for link in links for solid in by_link[link]]
+    surfaces = [surface for link in links for surface in by_link[link]]
+    solids = [surface.points for surface in surfaces]
     points = np.concatenate([np.zeros((0, 3)), *solids])
     # Lying on its belly, the vehicle sinks in by `REST_DEPTH`, too.
-    on_root = np.concatenate([np.zeros((0, 3)), *by_link.get(0, [])])
+    on_root = np.concatenate([np.zeros((0, 3)), *(surface.points for surface in by_link.get(0, []))])
     belly = int(np.sum(on_root[:, 2] <= on_root[:, 2].min(initial=math.inf) + 1e-9))
     stiffness = mass * GRAVITY / REST_DEPTH / max(belly, 1)
     damping = 2 * DAMPING_RATIO * math.sqrt(stiffness * mass / max(belly, 1))
@@ -167,24 +169,23 @@ def hull_arrays(vehicle: VehicleDescription, mass: float) -> HullArrays:
     pieces = np.zeros((len(planes), max((len(p) for p in planes), default=1), 5))
     for piece, own in zip(pieces, planes, strict=True):
         piece[: len(own)] = own
-    areas, sides = np.zeros(len(points)), np.zeros(len(points))
-    first = 0
-    for solid in solids:
-        span = np.sort(np.ptp(solid, axis=0))
-        here = slice(first, first + len(solid))
-        areas[here], sides[here] = 2 * span[1] * span[2] / len(solid), span[1]
-        first += len(solid)
+    # The smaller side of the largest face.
+    sides = np.concatenate(
+        [np.zeros(0), *(np.full(len(solid), np.sort(np.ptp(solid, axis=0))[1]) for solid in solids)]
+    )
     boxes = np.zeros((len(links), 6))
     for box, link in zip(boxes, links, strict=True):
-        own = np.concatenate(by_link[link])
+        own = np.concatenate([surface.points for surface in by_link[link]])
         low, high = own.min(axis=0), own.max(axis=0)
         box[:] = *((low + high) / 2), *((high - low) / 2)
     return HullArrays(
         links=np.array(links, dtype=np.intp),
-        point_starts=np.cumsum([0, *(sum(map(len, by_link[link])) for link in links)], dtype=np.intp),
+        point_starts=np.cumsum(
+            [0, *(sum(len(surface.points) for surface in by_link[link]) for link in links)], dtype=np.intp
+        ),
         piece_starts=np.cumsum([0, *(len(by_link[link]) for link in links)], dtype=np.intp),
         points=points,
-        areas=areas,
+        areas=np.concatenate([np.zeros((0, 3)), *(surface.areas for surface in surfaces)]),
         sides=sides,
         pieces=pieces,
         face_counts=np.array([len(own) for own in planes], dtype=np.intp),
@@ -203,25 +204,61 @@ def _planes(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.column_stack([planes[:, :3], -planes[:, 3], np.ones(len(planes))])
 
 
-def _box_points(size: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points on a box's surface, its corners among them (n, 3) [m]."""
+class _Surface(NamedTuple):
+    """Points on the surface of a convex solid, each with its share of the surface.
+
+    Attributes:
+        points: Points (n, 3) [m].
+        areas: Sum of area times outward normal over the faces that a point has a share of (n, 3) [m^2]. All
+            that look one way sum up to the solid's face there, or to its outline seen from there.
+    """
+
+    points: NDArray[np.float64]
+    areas: NDArray[np.float64]
+
+    def placed(self, frame: Frame) -> _Surface:
+        """The surface in the frame that its own is given in."""
+        return _Surface(frame.points(self.points), self.areas @ frame.rotation.T)
+
+
+def _box_surface(size: NDArray[np.float64]) -> _Surface:
+    """Grid on a box's surface, its corners among it; shares of each face by the trapezoidal rule."""
     counts = [min(math.ceil(side / _HULL_SPACING), _HULL_INTERVALS) for side in size.tolist()]
     lines = [np.linspace(-s / 2, s / 2, 1 + n) for s, n in zip(size.tolist(), counts, strict=True)]
     grid = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, 3)
-    return grid[(np.abs(np.abs(grid) - size / 2) < 1e-12).any(axis=1)]
+    ends = np.where(np.abs(np.abs(grid) - size / 2) < 1e-12, np.sign(grid), 0.0)
+    lengths = np.where(ends != 0.0, 0.5, 1.0) * size / counts
+    areas = ends * np.prod(lengths, axis=1, keepdims=True) / lengths
+    outside = ends.any(axis=1)
+    return _Surface(grid[outside], areas[outside])
 
 
-def _contact_points(vehicle: VehicleDescription) -> dict[int, list[NDArray[np.float64]]]:
-    """Points of each shape of a body that can touch, in the frame of what moves it (n, 3) [m], by link."""
-    tree, found = vehicle.joint_tree, dict[int, list[NDArray[np.float64]]]()
+def _hull_surface(points: NDArray[np.float64]) -> _Surface:
+    """Corners of a convex solid (n, 3) [m]; each triangle of its hull is shared by its three."""
+    areas = np.zeros_like(points)
+    try:
+        hull = ConvexHull(points)
+    except QhullError:  # Refused by `_planes`.
+        return _Surface(points, areas)
+    first, second, third = (points[hull.simplices[:, i]] for i in range(3))
+    doubled = np.linalg.norm(np.cross(second - first, third - first), axis=1)
+    shares = (doubled / 6.0)[:, None] * hull.equations[:, :3]
+    for i in range(3):
+        np.add.at(areas, hull.simplices[:, i], shares)
+    return _Surface(points, areas)
+
+
+def _contact_surfaces(vehicle: VehicleDescription) -> dict[int, list[_Surface]]:
+    """Surface of each shape of a body that can touch, in the frame of what moves it, by link."""
+    tree, found = vehicle.joint_tree, dict[int, list[_Surface]]()
     at_home = tree.frames({})
     for name, shape in vehicle.body.contact_shapes():
-        points = shape.corners() if shape.box_size is None else _box_points(shape.box_size)
+        own = _hull_surface(shape.corners()) if shape.box_size is None else _box_surface(shape.box_size)
         place, frame, link = tree.links[name], shape.frame, 0
         if place.joint >= 0:
             link = 1 + len(vehicle.flippers) + place.joint
             frame = frame.seen_from(at_home[tree.joints[place.joint].child])
-        found.setdefault(link, []).append(frame.points(points))
+        found.setdefault(link, []).append(own.placed(frame))
     return found
 
 

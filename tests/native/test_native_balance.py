@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from jointed_vehicles import Limb, jointed
 from scenes import GRAVITY
+from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import segtrack
@@ -30,7 +31,7 @@ from segtrack.compliant import (
     report_contact,
     take_places,
 )
-from segtrack.description import belt_designs, load_vehicle, vehicle_links
+from segtrack.description import belt_designs, bundled_vehicles, load_vehicle, vehicle_links
 from segtrack.ground import (
     MAX_EDGES,
     LinkMotion,
@@ -452,18 +453,31 @@ def box_urdf(folder, lift):
     return path
 
 
-def test_a_belly_sinks_into_soil_by_its_weight_over_its_area(tmp_path):
+def test_points_of_a_hull_share_a_closed_surface():
+    """Areas times normals sum up to nothing, and a third of what passes through them of x is the volume."""
+    from segtrack.native.layout import hull_arrays
+
+    for name in bundled_vehicles():
+        vehicle = load_vehicle(name)
+        hull, shapes = hull_arrays(vehicle, 1.0), [shape for _, shape in vehicle.body.contact_shapes()]
+        volume = sum(ConvexHull(shape.corners()).volume for shape in shapes)
+        assert hull.areas.sum(axis=0) == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
+        assert (hull.points * hull.areas).sum() / 3 == pytest.approx(volume, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [(0.6, 0.5, 0.1), (0.3, 0.5, 0.3), (0.2, 0.2, 0.6), (0.9, 0.3, 0.3)])
+def test_a_belly_sinks_into_soil_by_its_weight_over_its_area(tmp_path, size):
     """In linear soil z = W / (k A), whatever else is on the body: a small box out of reach of the ground."""
     limbs = [
         Limb("mast", kind="fixed", mass=1.0, xyz=(0.0, 0.0, 0.5), collision=(0.1, 0.1, 0.02)),
-        Limb("skid", kind="fixed", mass=20.0, xyz=(0.0, 0.0, -0.4), collision=(0.6, 0.5, 0.1)),
+        Limb("skid", kind="fixed", mass=20.0, xyz=(0.0, 0.0, -0.4), collision=size),
     ]
     with segtrack.World(engine="native") as world:
         world.add_terrain(terrain.Plane(soil=terrain.Soil.linear(1e6, 0.0, 0.5, 100.0)))
         robot = world.add_vehicle(jointed(tmp_path, limbs, {}))
         assert world.settle(1e-5).converged
-        sinkage = robot.mass * GRAVITY / (1e6 * 0.6 * 0.5)
-        assert robot.bounds()[0][2] == pytest.approx(-sinkage, rel=1e-3)
+        sinkage = robot.mass * GRAVITY / (1e6 * size[0] * size[1])
+        assert robot.bounds()[0][2] == pytest.approx(-sinkage, rel=1e-5)
 
 
 @pytest.mark.parametrize("lift", [0.0, 0.03, 0.3, -0.3])
