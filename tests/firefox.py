@@ -50,8 +50,8 @@ PREFERENCES: dict[str, Any] = {
 KEYS = {"Space": " ", "Enter": "\ue006", "ArrowUp": "\ue013", "ArrowDown": "\ue015"}
 """Keys as WebDriver names them, by their codes; others are what they type."""
 LAPTOP = {"width": 1280, "height": 720}
-GONE = re.compile("no such (node|element)|stale element")
-"""How it refuses to act on what went away meanwhile."""
+GONE = re.compile("no such (node|element)|stale element|is not displayed")
+"""How it refuses to act on what went away meanwhile, or is not drawn yet."""
 NOTHING_DRAWN = """() => {
   const real = HTMLCanvasElement.prototype.getContext, names = WebGL2RenderingContext;
   const box = [0, 0, 0, 0];
