@@ -115,6 +115,13 @@ def test_a_table_of_modules_names_modules_that_exist():
     assert not missing
 
 
+def test_files_that_the_settings_name_exist():
+    text = (CHECKOUT / "pyproject.toml").read_text(encoding="utf-8")
+    named = re.findall(r'"((?:segtrack|envs|tests)/[\w/]+(?:\.py)?)"', text)
+    assert len(named) > 50
+    assert not [path for path in named if not (CHECKOUT / path).exists()]
+
+
 def test_no_module_is_too_long_for_one_idea():
     lines = {str(file): len((CHECKOUT / file).read_text(encoding="utf-8").splitlines()) for file in FILES}
     assert not {file: count for file, count in lines.items() if count > LONGEST_MODULE}
