@@ -82,7 +82,7 @@ class Evidence:
         cut: Reasons for which the simulation is not of the whole log, sentences.
         missing: Numbers that log or simulation has and the other lacks, in words.
         too_wide: Quantities that what the user stated makes too uncertain, in words.
-        wrong_values: What the log would show of wrong values of the parameters that are stated as uncertain.
+        wrong_values: Wrong values of the parameters that are stated as uncertain, and what would show them.
     """
 
     physical: bool | None
@@ -282,7 +282,7 @@ def evidence_of(
 def _wrong_values(
     rows: Sequence[ErrorRow], inputs: Mapping[str, float], vehicle: VehicleDescription
 ) -> Iterator[WrongValue]:
-    """What rows of known uncertainty would show of wrong values, to first order.
+    """Yield wrong values, and which rows of known uncertainty would show them, to first order.
 
     Simulations with an input that is one standard deviation s lower and higher change an error by u; one that
     is wrong by d changes it by u d / s. What else is uncertain of it is the rest of its u_val.
