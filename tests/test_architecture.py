@@ -136,4 +136,4 @@ def test_all_names_that_a_module_offers_resolve(name):
         try:
             getattr(module, offered)  # Doors import what they offer when it is asked for.
         except ModuleNotFoundError as error:
-            assert error.name.split(".")[0] in {*EXTRAS.values(), "fastapi"}, (name, offered)
+            assert error.name.split(".")[0] in {*EXTRAS.values(), "fastapi", "starlette"}, (name, offered)
