@@ -117,8 +117,9 @@ class Stated(Spec):
         Raises:
             InvalidValueError: It has no setting, or cannot have one that is a standard deviation off.
         """
-        for sign in (-1, 1) if SETTING in self.inputs else ():
-            _shifted_terrain(terrain, sign * self.inputs[SETTING])
+        inputs: Mapping[str, float] = self.inputs
+        for sign in (-1, 1) if SETTING in inputs else ():
+            _shifted_terrain(terrain, sign * inputs[SETTING])
 
     def data_uncertainty(self, sources: Mapping[str, float | None]) -> DataUncertainty:
         """Return the uncertainty of a log.
