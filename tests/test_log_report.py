@@ -4,7 +4,7 @@ import json
 import math
 import re
 from dataclasses import replace
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -464,6 +464,7 @@ def evidence(
     diverged=None,
     crests=(True, True),
     model=("native", "compliant"),
+    inputs=MappingProxyType({"friction": 0.1}),
 ):
     """Evidence by doubles of a mapped log, its replay and their comparison."""
     file = SimpleNamespace(recorded=recorded, code=code)
@@ -495,7 +496,7 @@ def evidence(
         )
         for name in ("commanded", "measured")
     }
-    comparison = SimpleNamespace(runs=runs, inputs={"friction": 0.1})
+    comparison = SimpleNamespace(runs=runs, inputs=inputs)
     return evidence_of(mapped, replayed, comparison, changed)
 
 
@@ -536,6 +537,11 @@ def test_a_wrong_value_is_seen_by_its_share_of_what_an_error_is_uncertain_by():
     found = evidence().wrong_values
     assert [(wrong.name, wrong.seen_in) for wrong in found] == [("friction", "peak pitch")] * 2
     assert [wrong.value for wrong in found] == pytest.approx([0.3, 0.9])
+    assert load_vehicle("packbot").tracks["left"].drive.lag == 0.0
+    lagging = row(u=0.02)
+    parts = replace(lagging.parts, inputs={"drive_lag": 0.016})
+    (late,) = evidence(rows=(replace(lagging, parts=parts),), inputs={"drive_lag": 0.05}).wrong_values
+    assert (late.value, late.seen_in) == (pytest.approx(0.1), "peak pitch")  # 0.032 for 0.024; none is early.
     blunt = row(u=0.1)
     parts = replace(blunt.parts, inputs={"friction": 0.03}, data={"noise": 0.1})  # 0.09 for 0.2.
     assert [wrong.seen_in for wrong in evidence(rows=(replace(blunt, parts=parts),)).wrong_values] == ["", ""]

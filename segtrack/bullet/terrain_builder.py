@@ -9,7 +9,6 @@ import numpy as np
 import pybullet
 from numpy.typing import NDArray
 from pybullet_utils.bullet_client import BulletClient
-from scipy.spatial.transform import Rotation
 
 from segtrack.bullet.frames import vector
 from segtrack.errors import FileAccessError
@@ -99,7 +98,7 @@ def _create_shape(client: BulletClient, solid: Solid) -> _Shape:
         case HalfSpace(point, normal):
             # In place of a box of 1 km, on which Bullet's search for normals fails by up to 24 deg.
             plane = client.createCollisionShape(pybullet.GEOM_PLANE, planeNormal=normal)
-            turn, _ = Rotation.align_vectors([normal], [(0.0, 0.0, 1.0)])
+            turn = solid.turn
             visual = client.createVisualShape(
                 pybullet.GEOM_BOX,
                 halfExtents=(_SHOWN, _SHOWN, FLOOR_DEPTH / 2),

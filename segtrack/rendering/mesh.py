@@ -246,9 +246,9 @@ def _mesh(solid: Solid, colour: Colour) -> ColouredMesh:
     match solid:
         case Box(_, center, quaternion) | Cylinder(_, _, center, quaternion):
             return of_solid(solid, colour).moved(Rotation.from_quat(quaternion).as_matrix(), center)
-        case HalfSpace(point, normal):
+        case HalfSpace(point):
             half = (FLOOR_REACH, FLOOR_REACH, FLOOR_DEPTH / 2)
-            turn = Rotation.align_vectors([normal], [(0.0, 0.0, 1.0)])[0].as_matrix()
+            turn = solid.turn.as_matrix()
             return box(half, colour).moved(turn, point - turn @ (0.0, 0.0, FLOOR_DEPTH / 2))
         case Hull():
             return convex(solid.points, colour)

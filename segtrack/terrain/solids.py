@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from segtrack.geometry import UPRIGHT, Box, Cylinder, Hull, Quaternion, Vector
 
@@ -25,6 +26,11 @@ class HalfSpace:
 
     point_in_world: Vector = (0.0, 0.0, 0.0)
     normal: Vector = (0.0, 0.0, 1.0)
+
+    @property
+    def turn(self) -> Rotation:
+        """Rotation by which z becomes the normal."""
+        return Rotation.align_vectors([self.normal], [(0.0, 0.0, 1.0)])[0]
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,35 @@ def test_a_number_sign_within_a_cell_belongs_to_it(tmp_path):
     assert not log.damage
 
 
+@each_row(
+    "text, names",
+    [
+        ("t,motor #1,motor #2\n1,2,3\n4,5,6\n", ["t", "motor #1", "motor #2"]),
+        ("t,gate,a,b\n1,gate #3,2,3\n4,gate #4,5,6\n", ["t", "a", "b"]),
+        ("t,a,b\n1,2,3 # wet, cold\n4,5,6 # dry, warm\n", ["t", "a", "b"]),
+    ],
+)
+def test_what_looks_like_a_comment_is_none_where_cells_would_be_too_few(text, names, tmp_path):
+    log = read(tmp_path, text)
+    assert list(log.channels) == names
+    np.testing.assert_array_equal(values(log), [[1, 2, 3], [4, 5, 6]])
+    assert not log.damage
+
+
+@each_row(
+    "text, names",
+    [
+        ("robot run 3\n1 2\n3 4\n", ["column 1", "column 2"]),
+        ("Robot, Quince, May\nt,v\n1,2\n3,4\n", ["t", "v"]),
+        ("Robot, May,\nt,v\n1,2\n3,4\n", ["t", "v"]),
+    ],
+)
+def test_a_title_may_have_one_word_more_than_there_are_columns(text, names, tmp_path):
+    log = read(tmp_path, text)
+    assert list(log.channels) == names
+    np.testing.assert_array_equal(values(log), [[1, 2], [3, 4]])
+
+
 def test_rows_that_end_in_a_delimiter_keep_the_names_before_it(tmp_path):
     log = read(tmp_path, "t,v\n1,2,\n3,4,\n")
     assert list(log.channels) == ["t", "v", "column 3"]
@@ -104,9 +133,12 @@ def test_rows_that_end_in_a_delimiter_keep_the_names_before_it(tmp_path):
 
 
 def test_infinite_numbers_are_told_and_missing(tmp_path):
-    log = read(tmp_path, "t,v\n0,inf\n1,2\n2,-1.#INF\n")
+    log = read(tmp_path, "t,v\n0,inf\n,2\n1,2\n2,-1.#INF\n")
     np.testing.assert_array_equal(log.channels["v"].values, [np.nan, 2.0, np.nan])
-    assert log.damage == ("column 'v': infinite, taken as missing, in rows 1 and 3",)
+    assert log.damage == (
+        "column 'v': infinite, taken as missing, in rows 1 and 4",
+        "1 row is left out: without a time",
+    )
 
 
 def test_truths_are_ones_and_zeros(tmp_path):
@@ -310,6 +342,11 @@ def test_a_trajectory_is_positions_and_orientations(header, tmp_path):
         ),
         ("# nothing\n\n", "log.csv", "log.csv: has no rows"),
         ("t,v\n", "log.csv", "log.csv: has no rows of numbers"),
+        (
+            "# of May\nt,v,w\n0,1\n1,2\n",
+            "log.csv",
+            "log.csv:2: must have as many names as its rows have cells, 2, got 3",
+        ),
         ("name,mode\na,b\nc,d\n", "log.csv", "log.csv: has no rows of numbers"),
         (
             "t [m],v\n0,1\n",

@@ -143,17 +143,20 @@ def find_form(lines: Sequence[str], file: str) -> TableForm:
     Raises:
         LogFileError: They have no rows of numbers, or numbers with decimal commas.
     """
-    content = [
-        (i, without_comment(line)) for i, line in enumerate(lines) if line.strip() and not is_comment(line)
-    ]
+    content = [(i, line) for i, line in enumerate(lines) if line.strip() and not is_comment(line)]
     sample = [line for _, line in content[:_SAMPLE]]
-    delimiter = _delimiter(sample)
-    cells = [split(line, delimiter) for line in sample]
-    if not cells:
+    if not sample:
         raise LogFileError(file, "has no rows")
-    width = Counter(map(len, cells)).most_common(1)[0][0]
+    bare = [without_comment(line) for line in sample]
+    delimiter = _delimiter(bare) or _delimiter(sample)
+    # That of rows without comments, or with what may be none where the first line has as many.
+    widths = [
+        Counter(len(split(line, delimiter)) for line in each).most_common(1)[0][0] for each in (bare, sample)
+    ]
+    width = widths[1] if len(split(sample[0], delimiter)) == widths[1] else widths[0]
+    cells = [cells_of(line, delimiter, width) for line in sample]
     starts = [i for i, row in enumerate(cells) if len(row) == width]
-    if starts[0] > 0:
+    if starts[0] > 0 and delimiter is not None and any(map(is_number, cells[starts[0]])):
         before = starts[0] - 1
         fitted = _fitted(cells[before], cells[starts[0] :], width, f"{file}:{content[before][0] + 1}")
         if fitted is not None:
@@ -185,6 +188,14 @@ def is_comment(line: str) -> bool:
 def without_comment(line: str) -> str:
     """Return a line without its comment."""
     return _COMMENTS.sub("", line)
+
+
+def cells_of(line: str, delimiter: str | None, width: int) -> list[str]:
+    """Cells of a line without its comment, or with what looks like one, if only so they fit the columns."""
+    cells = split(without_comment(line), delimiter)
+    if len(cells) != width and "#" in line and len(whole := split(line, delimiter)) == width:
+        return whole
+    return cells
 
 
 def split(line: str, delimiter: str | None) -> list[str]:
@@ -349,6 +360,11 @@ def _columns(path: Path, form: TableForm, rows: TableRows) -> Log:
     names = [form.names[column] for column in rows.columns]
     units = [form.units[column] for column in rows.columns]
     found = [i for i, column in enumerate(rows.columns) if form.kinds[column] == "date" or is_time(names[i])]
+    for i, (name, column) in enumerate(zip(names, values.T, strict=True)):
+        if i not in found[:1] and len(infinite := np.flatnonzero(np.isinf(column))):
+            rows_of_it = format_locations("row", (infinite + 1).tolist())
+            damage.append(f"column {name!r}: infinite, taken as missing, in {rows_of_it}")
+            column[infinite] = np.nan
     times = np.arange(len(values), dtype=float)
     if found:
         i = found[0]
@@ -362,17 +378,12 @@ def _columns(path: Path, form: TableForm, rows: TableRows) -> Log:
         if not units[i]:
             notes.append(f"times are column {names[i]!r}, whose header has no unit: taken as {unit}")
     elif stamp := find_stamp(names):
-        times = values[:, stamp[0]] + values[:, stamp[1]] / 1e9
-        values, times = _timed(np.column_stack((values, times)), len(names), damage, path.name)[:, :-1], times
-        times = times[has_time(times)]
+        whole, part = values[:, stamp].T
+        timed = _timed(np.column_stack((values, whole + part / 1e9)), len(names), damage, path.name)
+        values, times = timed[:, :-1], timed[:, -1]
         notes.append(f"times are columns {names[stamp[0]]!r} and {names[stamp[1]]!r}")
     else:
         notes.append("no column is called a time: times are the numbers of the rows, from 0")
-    for name, column in zip(names, values.T, strict=True):
-        if len(infinite := np.flatnonzero(np.isinf(column))):
-            rows_of_it = format_locations("row", (infinite + 1).tolist())
-            damage.append(f"column {name!r}: infinite, taken as missing, in {rows_of_it}")
-            column[infinite] = np.nan
     skipped = {name: "text" for i, name in enumerate(form.names) if i not in rows.columns}
     channels = {
         name: Channel(name, times, np.ascontiguousarray(values[:, i]), units[i], path.name)
@@ -528,7 +539,7 @@ class _RowReader:
         if not text.strip() or is_comment(text):
             return None
         try:
-            cells = split(without_comment(text), self.form.delimiter)
+            cells = cells_of(text, self.form.delimiter, len(self.form.names))
         except ValueError:  # csv's own: a cell longer than any number is.
             cells = []
         if len(cells) != len(self.form.names):

@@ -45,7 +45,8 @@ class WrongValue(NamedTuple):
 
     Attributes:
         name: Name of the parameter.
-        value: Half of the vehicle file's value, or one and a half of it.
+        value: Half of the vehicle file's value, or one and a half of it; for 0, twice the stated standard
+            deviation away.
         unit: Unit of both.
         seen_in: Quantity whose error it would change most, over its uncertainty; empty if it would change
             none by more than `COVERAGE` standard uncertainties.
@@ -242,6 +243,8 @@ _MAX_STATED_FRACTION = 0.1
 """Largest stated uncertainty, relative to the quantity, that leaves agreement certain [-]."""
 _MAIN_PARAMETERS = "friction", "mass", "com_x"
 """Parameters that decide how every vehicle drives."""
+_NO_ERROR = 1e-12
+"""Standard uncertainty below which there is none, in whatever unit."""
 _WRONG = 0.5, 1.5
 """Wrong values of a parameter over the vehicle file's."""
 _END = 0.5
@@ -296,16 +299,21 @@ def _wrong_values(
     for name, std in inputs.items():
         if name not in values or not std:
             continue
-        for factor in _WRONG:
-            wrong, changes = factor * values[name], {}
-            for row in rows:
-                change = (row.parts.inputs.get(name) or 0.0) / std * abs(wrong - values[name])
-                total = row.parts.validation or 0.0
-                rest = math.sqrt(max(total**2 - (row.parts.inputs.get(name) or 0.0) ** 2, 0.0))
-                if change > COVERAGE * rest:
-                    changes[row.quantity] = math.inf if rest == 0.0 else change / rest
-            seen_in = max(changes, key=lambda quantity: changes[quantity], default="")
-            yield WrongValue(name, wrong, PARAMETERS[name].unit, seen_in)
+        value, parameter = values[name], PARAMETERS[name]
+        wrong = [factor * value for factor in _WRONG]
+        if value == 0.0:  # Which has no half.
+            low, high = parameter.bounds(value, vehicle)
+            wrong = [off for off in (-COVERAGE * std, COVERAGE * std) if low <= off <= high]
+        for other in wrong:
+            seen = {row.quantity: _seen(row, name, abs(other - value) / std) for row in rows}
+            most = max(seen, key=lambda quantity: seen[quantity], default="")
+            yield WrongValue(name, other, parameter.unit, most if seen.get(most, 0.0) > COVERAGE else "")
+
+
+def _seen(row: ErrorRow, name: str, deviations: float) -> float:
+    """Change of an error by an input that is so many standard deviations off, over all else of its u_val."""
+    own, total = row.parts.inputs.get(name) or 0.0, row.parts.validation or 0.0
+    return deviations * own / max(math.sqrt(max(total**2 - own**2, 0.0)), _NO_ERROR)
 
 
 def _cut(replay: Replay, run: Run) -> Iterator[str]:
