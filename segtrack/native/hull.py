@@ -246,11 +246,12 @@ def add_hull_contacts(
         )
         times, still = StepTimes(step, horizon_of(report, step), near), (0.0, 0.0, 0.0)
         solids = SolidsNear(candidates.solids[part], candidates.faces[part], count, NONE, still)
+        upwards = (work.rotations[link, 2, 0], work.rotations[link, 2, 1], work.rotations[link, 2, 2])
         # Points lie on corners and faces of the hull; they turn and move with the link.
         for p in range(hull.point_starts[h], hull.point_starts[h + 1]):
             point = sum_of(origin, arm(work.rotations, link, row(hull.points, p)))
-            # Soil presses on what looks down: A = -a_z, of the area vector a.
-            area = max(_LEAST_AREA, -arm(work.rotations, link, row(hull.areas, p))[2])
+            # Soil presses on what looks down: A = -a . z, of the area vector a.
+            area = max(_LEAST_AREA, -dot(upwards, row(hull.areas, p)))
             center = motion.center
             lever = (point[0] - center[0], point[1] - center[1], point[2] - center[2])
             pressing, along, push, depth, pressure = point_load(
