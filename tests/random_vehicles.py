@@ -287,8 +287,9 @@ class Account(NamedTuple):
         energy: Kinetic and potential [J].
         centers: Centres of its links in the world (L, 3) [m].
         turning: Largest angular velocity of a link [rad/s].
-        internal: Sum of the sizes of the links' momenta, as the root sees them [kg m/s].
-        spins: Sum of the sizes of angular momenta, of links and belts each, as the root sees them [kg m^2/s].
+        internal: Sum of the sizes of the links' momenta that levers from the root on give them, each lever's
+            own: a body and its flippers that turn against each other do not cancel [kg m/s].
+        spins: Sum of the sizes of angular momenta, of links and belts each, alike [kg m^2/s].
     """
 
     momentum: Vector
@@ -307,17 +308,23 @@ def account_of(robot: Robot, gravity: Vector) -> Account:
     turns, belts = work.rotations, tree.spin_momenta * model.state.speeds[0]
     own = np.einsum("lij,ljk,lmk,lm->li", turns, tree.inertias, turns, work.angular_velocities)
     momenta = bodies.masses[:, None] * bodies.velocities
-    inner = momenta - bodies.masses[:, None] * bodies.velocities[0]
     angular = np.sum(own + np.cross(bodies.positions, momenta), axis=0) + belts @ work.belt_rotations[:, :, 1]
-    orbits = np.cross(bodies.positions - bodies.positions[0], inner)
+    swept = np.zeros(len(tree.masses))
+    for link, parent in enumerate(tree.joint_parents, start=1):
+        point = work.joint_points[link - 1]
+        out = np.cross(work.angular_velocities[parent], point - bodies.positions[parent])
+        lever = np.cross(work.angular_velocities[link], bodies.positions[link] - point)
+        swept[link] = swept[parent] + np.linalg.norm(out) + np.linalg.norm(lever)
+    inner = bodies.masses * swept
+    orbits = sizes(bodies.positions - bodies.positions[0]) * inner
     return Account(
         momenta.sum(axis=0),
         angular,
         bodies.kinetic_energy - bodies.masses @ bodies.positions @ gravity,
         bodies.positions,
         sizes(work.angular_velocities).max(),
-        sizes(inner).sum(),
-        sizes(own).sum() + sizes(orbits).sum() + np.abs(belts).sum(),
+        inner.sum(),
+        sizes(own).sum() + orbits.sum() + np.abs(belts).sum(),
     )
 
 
