@@ -17,7 +17,8 @@ from segtrack import files
 from segtrack.errors import FileAccessError, InvalidValueError, LogFileError, MissingPackageError, Phrase
 from segtrack.logs.log import BAG_MAGIC, Log
 from segtrack.logs.reading.matlab import read_mat
-from segtrack.logs.reading.table import is_text, read_table
+from segtrack.logs.reading.table import read_table
+from segtrack.logs.reading.table_form import is_text
 from segtrack.robot import Motion, Signal, quantity_of
 
 Array = NDArray[np.float64]
