@@ -300,6 +300,33 @@ def test_of_a_table_with_bytes_overwritten_all_other_rows_are_read(tmp_path):
             assert log.damage or (log.notes and not tenth)
 
 
+@each_row("delimiter", [",", ";", "\t"])
+def test_a_long_table_has_the_numbers_of_float_and_the_lines_of_its_damage(delimiter, tmp_path):
+    numbers = RANDOM.normal(size=(6000, 3)) * 10.0 ** RANDOM.integers(-8, 8, (6000, 3))
+    forms = "{!r}", "{:.3f}", "+{!r}", "{:.0f}", "{:.17e}", " {!r} ", "00{:.9f}"
+    cells = [
+        [forms[(i + j) % len(forms)].format(abs(value)) for j, value in enumerate(row)]
+        for i, row in enumerate(numbers.tolist())
+    ]
+    cells[4000:] = [  # As most tables are, and with cells that are empty.
+        [repr(value) if (i + j) % 7 or i < 1000 else "" for j, value in enumerate(row)]
+        for i, row in enumerate(numbers[4000:].tolist())
+    ]
+    right = np.array([[float(cell or "nan") for cell in row] for row in cells])
+    lines = [delimiter.join(row) for row in ("abc", *cells)]
+    log = read(tmp_path, "\n".join(lines) + "\n")
+    assert np.array_equal(values(log), right, equal_nan=True) and not log.damage
+    lines[3001] += f"{delimiter}1"
+    lines[5001] = "1,5;2" if delimiter == ";" else delimiter.join("12")
+    lines[5201] = delimiter.join("1?2")
+    log = read(tmp_path, "\n".join(lines) + "\n")
+    assert log.damage == (
+        "2 lines are left out: not 3 cells in lines 3002 and 5002",
+        "column 'b': no number, but such as '?', in line 5202",
+    )
+    assert len(log.channels["a"]) == 5998
+
+
 def test_what_is_damaged_is_said_with_its_lines(tmp_path):
     log = read(tmp_path, "t,v,w\n0,1,2\n1,2\n2,x,4\n3,4,5\n4,y,6\n5,6,7\n6,7")
     assert log.damage == (

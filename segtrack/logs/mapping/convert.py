@@ -123,7 +123,7 @@ def convert_signals(
             none = f"{' and '.join(found.names)} has none in any of {len(values)} rows"
             problems.append(Problem(found.path, f"has no numbers: {none}"))
             continue
-        when, numbers = times[there], values[there]
+        when, numbers = (times, values) if there.all() else (times[there], values[there])
         if isinstance(reference, Orientation):
             numbers, problem = _unit_quaternions(numbers, np.flatnonzero(there), found.path)
             problems += [] if problem is None else [problem]

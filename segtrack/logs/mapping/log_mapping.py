@@ -130,7 +130,8 @@ class _LogMapper:
         begin, _ = _span(signals)
         if self.trial is not None:
             begin = self.limit(signals, begin, self.trial)
-        signals = {key: replace(signal, times=signal.times - begin) for key, signal in signals.items()}
+        clock = {id(times): times - begin for times in (signal.times for signal in signals.values())}
+        signals = {key: replace(signal, times=clock[id(signal.times)]) for key, signal in signals.items()}
         signals = self.cut(signals, found)
         self.stop_at_problems()
         self.notes += constant_notes(self.mapping)

@@ -170,7 +170,9 @@ def cut_piece(
         first, last = signal.times[0], signal.times[-1]
         piece = f"from {max(start, 0.0):.4g} s to {'the end' if end == np.inf else f'{end:.4g} s'}"
         return signal, Problem(path, f"has no value {piece}: it has some from {first:.4g} to {last:.4g} s")
-    part = replace(signal, times=signal.times[inside], values=signal.values[inside])
+    part = signal
+    if not inside.all():
+        part = replace(signal, times=signal.times[inside], values=signal.values[inside])
     gaps = np.flatnonzero(np.diff(part.times) > max_gap)
     if not len(gaps):
         return part, None

@@ -33,8 +33,8 @@ def read_table(path: Path, data: bytes) -> Log:
     start = 0
     for _ in range(form.first):
         start = text.index(b"\n", start) + 1
-    rows = read_rows(text[start:], form, encoding)
-    if not len(rows.values) or not rows.columns:
+    rows = read_rows(text, start, form, encoding)
+    if not rows.values.size:
         raise LogFileError(path.name, "has no rows of numbers")
     if path.name.lower().removesuffix(".gz").endswith(".tum") or _is_tum(form, rows):
         return _trajectory(path, form, rows)
@@ -49,66 +49,62 @@ def _columns(path: Path, form: TableForm, rows: TableRows) -> Log:
     names = [form.names[column] for column in rows.columns]
     units = [form.units[column] for column in rows.columns]
     found = [i for i, column in enumerate(rows.columns) if form.kinds[column] == "date" or is_time(names[i])]
-    for i, (name, column) in enumerate(zip(names, values.T, strict=True)):
+    for i, (name, column) in enumerate(zip(names, values, strict=True)):
         if i not in found[:1] and len(infinite := np.flatnonzero(np.isinf(column))):
             rows_of_it = format_locations("row", (infinite + 1).tolist())
             damage.append(f"column {name!r}: infinite, taken as missing, in {rows_of_it}")
             column[infinite] = np.nan
-    times = np.arange(len(values), dtype=float)
+    times = np.arange(values.shape[1], dtype=float)
     if found:
         i = found[0]
         is_date = form.kinds[rows.columns[i]] == "date"
         units[i] = "s" if is_date else units[i]
-        values = _timed(values, i, damage, path.name)
+        values = _timed(values, values[i], damage, path.name)
         try:
-            times, unit = seconds_of(values[:, i], units[i], names[i])
+            times, unit = seconds_of(values[i], units[i], names[i])
         except InvalidValueError as error:
             raise LogFileError(path.name, str(error)) from None
         if not units[i]:
             notes.append(f"times are column {names[i]!r}, whose header has no unit: taken as {unit}")
     elif stamp := find_stamp(names):
-        whole, part = values[:, stamp].T
-        timed = _timed(np.column_stack((values, whole + part / 1e9)), len(names), damage, path.name)
-        values, times = timed[:, :-1], timed[:, -1]
+        values = _timed(values, values[list(stamp)].sum(axis=0), damage, path.name)
+        times = values[stamp[0]] + values[stamp[1]] / 1e9
         notes.append(f"times are columns {names[stamp[0]]!r} and {names[stamp[1]]!r}")
     else:
         notes.append("no column is called a time: times are the numbers of the rows, from 0")
     skipped = {name: "text" for i, name in enumerate(form.names) if i not in rows.columns}
-    channels = {
-        name: Channel(name, times, np.ascontiguousarray(values[:, i]), units[i], path.name)
-        for i, name in enumerate(names)
-    }
+    channels = {name: Channel(name, times, values[i], units[i], path.name) for i, name in enumerate(names)}
     return Log(path, "csv", channels, abbreviate(damage), notes=tuple(notes), skipped=skipped)
 
 
-def _timed(values: Array, column: int, damage: list[str], file: str) -> Array:
-    """Return the rows that have a time in a column; the number of the others is added to the damage."""
-    timed = has_time(values[:, column])
+def _timed(values: Array, times: Array, damage: list[str], file: str) -> Array:
+    """Return the numbers (k, n) of rows that have a time (n,); how many do not is added to the damage."""
+    timed = has_time(times)
     if not timed.any():
         raise LogFileError(file, "has no row with a time")
-    if not timed.all():
-        damage.append(f"{format_count(int((~timed).sum()), 'row')} left out: without a time")
-    return values[timed]
+    if timed.all():
+        return values
+    damage.append(f"{format_count(int((~timed).sum()), 'row')} left out: without a time")
+    return values[:, timed]
 
 
 def _is_tum(form: TableForm, rows: TableRows) -> bool:
     if form.delimiter is not None or len(form.names) != 8 or set(form.kinds) != {"number"}:
         return False
     with np.errstate(over="ignore"):
-        norms = np.linalg.norm(rows.values[:, 4:], axis=1) if rows.values.shape[1] == 8 else np.empty(0)
+        norms = np.linalg.norm(rows.values[4:], axis=0) if len(rows.values) == 8 else np.empty(0)
     norms = norms[np.isfinite(norms)]
     return bool(len(norms)) and abs(float(np.median(norms)) - 1) <= _TUM_NORM
 
 
 def _trajectory(path: Path, form: TableForm, rows: TableRows) -> Log:
-    if rows.values.shape[1] != 8:
+    if len(rows.values) != 8:
         problem = f"a TUM trajectory must have 8 columns (t x y z qx qy qz qw), got {len(form.names)}"
         raise LogFileError(path.name, problem)
     damage = list(rows.damage)
-    values = _timed(rows.values, 0, damage, path.name)
-    times = np.ascontiguousarray(values[:, 0])
+    values = _timed(rows.values, rows.values[0], damage, path.name)
     channels = {
-        name: Channel(name, times, np.ascontiguousarray(values[:, part]), unit, path.name)
+        name: Channel(name, values[0], np.ascontiguousarray(values[part].T), unit, path.name)
         for name, part, unit in (("position", np.s_[1:4], "m"), ("orientation", np.s_[4:8], "-"))
     }
     return Log(path, "tum", channels, abbreviate(damage))
