@@ -14,6 +14,7 @@ from segtrack.cli.log.options import (
     SimulationOptions,
     TrialOption,
     VehicleOption,
+    log_path,
     simulation_command,
 )
 from segtrack.cli.output import counting, finish, path, say_written
@@ -107,7 +108,8 @@ def clock_deviations(mapped: MappedLog) -> dict[str, float | None]:
 def compare(
     options: SimulationOptions,
     logs: Annotated[
-        list[Path], typer.Argument(parser=path, help="The log; several are repeats, as are trials of one.")
+        list[Path],
+        typer.Argument(parser=log_path, help="The log; several are repeats, as are trials of one."),
     ],
     mapping: MappingFile,
     trial: TrialOption = None,
@@ -228,7 +230,7 @@ def _motions(replay: Replay, folder: Path, number: str) -> Iterator[Path]:
 def report(
     options: SimulationOptions,
     log: Annotated[
-        Path, typer.Argument(parser=path, help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)
+        Path, typer.Argument(parser=log_path, help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)
     ],
     mapping: MappingFile,
     trial: TrialOption = None,

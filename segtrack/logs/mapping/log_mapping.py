@@ -91,6 +91,7 @@ class _LogMapper:
         self.mapping, self.file = mapping, mapping.file
         self.notes: list[str] = []
         whole = complete_log(log, self.file, self.notes)
+        self.notes += (f"damaged: {text}" for text in whole.damage)
         self.trial = choose_trial(whole, mapping, trial)
         self.log = whole if self.trial is None else cut_rows(whole, self.trial)
         self.limits = self.file.start, self.file.end

@@ -207,8 +207,8 @@ class Origin:
     Attributes:
         channels: Names of the log's channels; none for a constant.
         unit: Unit of these, or of the constant; empty for quantities without one.
-        clock: Clock of their times: `header`, `receive`, or a channel's name; empty for steady rows and
-            constants.
+        clock: Clock of their times: `header`, `receive`, `file` of a table, or a channel's name with its unit
+            if that is not s; empty for steady rows and constants.
         value: Constant in its unit as it is stated; None for channels.
     """
 

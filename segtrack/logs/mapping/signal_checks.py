@@ -69,9 +69,16 @@ def check_spacing(evidence: LogEvidence) -> Iterator[Observation]:
         if evidence.mapped.is_steady or count < 50 or lasts / (count - 1) > _SHORTEST_SPACING:
             continue
         state = f"{count} samples of {key} within {lasts:.3g} s"
-        told = f"{count / lasts:.3g} in a second: its times may be in another unit than s"
+        told = f"{count / lasts:.3g} in a second: its times may be in another unit than s" + _as_days(signal)
         yield Observation("sample times", (_path(key),), state, told, lasts < 0.5, 10.0)
         return
+
+
+def _as_days(signal: Signal) -> str:
+    """Say how far apart samples would be if their times were days, with the line for it."""
+    step = 86400 * float(np.median(np.diff(signal.times)))
+    line = f"sources: {{{signal.source}: {{time: ..., unit: d}}}}"
+    return f"; {step:.3g} s apart if they are days: {line}" if step > _SHORTEST_SPACING else ""
 
 
 def check_missing(evidence: LogEvidence) -> Iterator[Observation]:

@@ -20,6 +20,9 @@ _OTHER_DATE = re.compile(
     r"(?P<one>\d{1,2})(?P<by>[./])(?P<two>\d{1,2})(?P=by)(?P<year>\d{4}),? (?P<hour>\d{1,2})"
     r"(?P<rest>:\d\d:\d\d(?:\.\d+)?)(?: (?P<half>[AaPp][Mm]))?"
 )
+_CLOCK = re.compile(
+    r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d):(?P<second>[0-5]\d(?:\.\d+)?)(?: ?(?P<half>[AaPp][Mm]))?"
+)
 
 
 def number_of(cell: str) -> float:
@@ -74,14 +77,51 @@ def seconds_of_date(cell: str) -> float:
     return since // 10**9 + since % 10**9 / 1e9
 
 
+def seconds_of_day(cell: str) -> float:
+    """Seconds since 1970 at the beginning of a date [s], in the forms of `seconds_of_date`.
+
+    Raises:
+        ValueError: The cell holds something else.
+    """
+    return seconds_of_date(cell if cell in MISSING else f"{cell} 00:00:00")
+
+
+def seconds_of_clock(cell: str) -> float:
+    """Seconds since midnight of a time of day [s]: `23:59:59.5`, or `11:59:59.5 PM`.
+
+    Raises:
+        ValueError: The cell holds something else.
+    """
+    if cell in MISSING:
+        return float("nan")
+    found = _CLOCK.fullmatch(cell)
+    if found is None:
+        raise ValueError(cell)
+    hour = _hour(found["hour"], found["half"])
+    return 3600.0 * hour + 60.0 * int(found["minute"]) + float(found["second"])
+
+
+def _hour(hour: str, half: str | None) -> int:
+    """Hour from 0 to 23 of one that may count from noon again."""
+    return int(hour) if half is None else int(hour) % 12 + (12 if half.upper() == "PM" else 0)
+
+
+def is_day(cell: str) -> bool:
+    """Return True if a cell holds a date alone."""
+    return _holds(cell, seconds_of_day)
+
+
+def is_clock(cell: str) -> bool:
+    """Return True if a cell holds a time of day alone."""
+    return _holds(cell, seconds_of_clock)
+
+
 def _turned_about(cell: str) -> str:
     """Return a German or US American date and time as ISO 8601, any other cell as it is."""
     found = _OTHER_DATE.fullmatch(cell)
     if found is None:
         return cell
-    hour = int(found["hour"])
-    if half := (found["half"] or "").upper():
-        hour = hour % 12 + (12 if half == "PM" else 0)
+    hour = _hour(found["hour"], found["half"])
     day, month = (found["one"], found["two"]) if found["by"] == "." else (found["two"], found["one"])
     return f"{found['year']}-{int(month):02}-{int(day):02}T{hour:02}{found['rest']}"
 

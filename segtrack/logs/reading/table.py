@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from segtrack.errors import InvalidValueError, LogFileError
 from segtrack.logs.log import Channel, Log, abbreviate, format_count, format_locations
 from segtrack.logs.reading.headers import find_stamp, has_time, is_time, seconds_of
-from segtrack.logs.reading.table_form import HEAD, TableForm, find_form, normalize
+from segtrack.logs.reading.table_form import HEAD, Kind, TableForm, find_form, normalize
 from segtrack.logs.reading.table_rows import TableRows, read_rows
 
 Array = NDArray[np.float64]
@@ -36,19 +37,21 @@ def read_table(path: Path, data: bytes) -> Log:
     rows = read_rows(text, start, form, encoding)
     if not rows.values.size:
         raise LogFileError(path.name, "has no rows of numbers")
-    if path.name.lower().removesuffix(".gz").endswith(".tum") or _is_tum(form, rows):
+    other = _tum_problem(form, rows)
+    if path.name.lower().removesuffix(".gz").endswith(".tum") or other == "":
         return _trajectory(path, form, rows)
-    return _columns(path, form, rows)
+    return _columns(path, form, rows, [] if other is None else [f"no TUM trajectory: {other}"])
 
 
-def _columns(path: Path, form: TableForm, rows: TableRows) -> Log:
-    title = f"{format_count(form.titles, 'line')} taken for a title: before the first row"
-    notes = [title] if form.titles else []
+def _columns(path: Path, form: TableForm, rows: TableRows, notes: list[str]) -> Log:
+    if form.titles:
+        notes.append(f"{format_count(form.titles, 'line')} taken for a title: before the first row")
     damage = list(rows.damage)
     values = rows.values
     names = [form.names[column] for column in rows.columns]
     units = [form.units[column] for column in rows.columns]
-    found = [i for i, column in enumerate(rows.columns) if form.kinds[column] == "date" or is_time(names[i])]
+    kinds = [form.kinds[column] for column in rows.columns]
+    found = [i for i, kind in enumerate(kinds) if kind == "date" or (kind == "number" and is_time(names[i]))]
     for i, (name, column) in enumerate(zip(names, values, strict=True)):
         if i not in found[:1] and len(infinite := np.flatnonzero(np.isinf(column))):
             rows_of_it = format_locations("row", (infinite + 1).tolist())
@@ -57,8 +60,7 @@ def _columns(path: Path, form: TableForm, rows: TableRows) -> Log:
     times = np.arange(values.shape[1], dtype=float)
     if found:
         i = found[0]
-        is_date = form.kinds[rows.columns[i]] == "date"
-        units[i] = "s" if is_date else units[i]
+        units[i] = "s" if kinds[i] == "date" else units[i]
         values = _timed(values, values[i], damage, path.name)
         try:
             times, unit = seconds_of(values[i], units[i], names[i])
@@ -66,15 +68,28 @@ def _columns(path: Path, form: TableForm, rows: TableRows) -> Log:
             raise LogFileError(path.name, str(error)) from None
         if not units[i]:
             notes.append(f"times are column {names[i]!r}, whose header has no unit: taken as {unit}")
-    elif stamp := find_stamp(names):
-        values = _timed(values, values[list(stamp)].sum(axis=0), damage, path.name)
-        times = values[stamp[0]] + values[stamp[1]] / 1e9
-        notes.append(f"times are columns {names[stamp[0]]!r} and {names[stamp[1]]!r}")
+    elif parts := _parts_of_times(names, kinds):
+        values = _timed(values, values[list(parts)].sum(axis=0), damage, path.name)
+        times = np.sum([values[i] / count for i, count in parts.items()], axis=0)
+        units = ["s" if i in parts and not units[i] else unit for i, unit in enumerate(units)]
+        listed = " and ".join(repr(names[i]) for i in parts)
+        notes.append(f"times are column{'s' * (len(parts) > 1)} {listed}")
     else:
         notes.append("no column is called a time: times are the numbers of the rows, from 0")
     skipped = {name: "text" for i, name in enumerate(form.names) if i not in rows.columns}
     channels = {name: Channel(name, times, values[i], units[i], path.name) for i, name in enumerate(names)}
     return Log(path, "csv", channels, abbreviate(damage), notes=tuple(notes), skipped=skipped)
+
+
+def _parts_of_times(names: Sequence[str], kinds: Sequence[Kind]) -> dict[int, float]:
+    """Columns whose sum is the time, each with the number of its units in a second; none if there are none.
+
+    A date and a time of day, or this alone; or whole seconds and nanoseconds.
+    """
+    if "clock" in kinds:
+        return {kinds.index(kind): 1.0 for kind in ("day", "clock") if kind in kinds}
+    stamp = find_stamp(names)
+    return {} if stamp is None else dict(zip(stamp, (1.0, 1e9), strict=True))
 
 
 def _timed(values: Array, times: Array, damage: list[str], file: str) -> Array:
@@ -88,13 +103,20 @@ def _timed(values: Array, times: Array, damage: list[str], file: str) -> Array:
     return values[:, timed]
 
 
-def _is_tum(form: TableForm, rows: TableRows) -> bool:
-    if form.delimiter is not None or len(form.names) != 8 or set(form.kinds) != {"number"}:
-        return False
+def _tum_problem(form: TableForm, rows: TableRows) -> str | None:
+    """Describe why eight columns separated by blanks are no trajectory; empty for one, None for others."""
+    if form.delimiter is not None or len(form.names) != 8:
+        return None
+    if others := [i for i in range(8) if form.kinds[i] != "number" or i not in rows.columns]:
+        return f"column {others[0] + 1} must hold numbers, got {form.kinds[others[0]]}"
     with np.errstate(over="ignore"):
-        norms = np.linalg.norm(rows.values[4:], axis=0) if len(rows.values) == 8 else np.empty(0)
-    norms = norms[np.isfinite(norms)]
-    return bool(len(norms)) and abs(float(np.median(norms)) - 1) <= _TUM_NORM
+        norms = np.linalg.norm(rows.values[4:], axis=0)
+    known = np.flatnonzero(np.isfinite(norms))
+    if len(known) and abs(float(np.median(norms[known])) - 1) <= _TUM_NORM:
+        return ""
+    wrong = known[abs(norms[known] - 1) > _TUM_NORM]
+    got = f"one of length {norms[wrong[0]]:.3g} in row {wrong[0] + 1}" if len(wrong) else "none"
+    return f"columns 5 to 8 must be unit quaternions, got {got}"
 
 
 def _trajectory(path: Path, form: TableForm, rows: TableRows) -> Log:
@@ -103,8 +125,10 @@ def _trajectory(path: Path, form: TableForm, rows: TableRows) -> Log:
         raise LogFileError(path.name, problem)
     damage = list(rows.damage)
     values = _timed(rows.values, rows.values[0], damage, path.name)
+    times, unit = seconds_of(values[0], "", "column 1")
+    notes = () if unit == "s" else (f"times are column 1, taken as {unit}",)
     channels = {
-        name: Channel(name, values[0], np.ascontiguousarray(values[part].T), unit, path.name)
+        name: Channel(name, times, np.ascontiguousarray(values[part].T), unit, path.name)
         for name, part, unit in (("position", np.s_[1:4], "m"), ("orientation", np.s_[4:8], "-"))
     }
-    return Log(path, "tum", channels, abbreviate(damage))
+    return Log(path, "tum", channels, abbreviate(damage), notes=notes)

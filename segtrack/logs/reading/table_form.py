@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from segtrack.errors import LogFileError
-from segtrack.logs.reading.cells import MISSING, is_date, is_number
-from segtrack.logs.reading.headers import is_unit, unit_of
+from segtrack.logs.reading.cells import MISSING, is_clock, is_date, is_day, is_number
+from segtrack.logs.reading.headers import find_stamp, is_time, is_unit, unit_of
 
 _COMMENT = r"(?m:^)[ \t]*#[^\n]*|[ \t]+#(?![ \t]*(?:[,;\t\n]|\Z))[^\n]*"
 """Comment: it begins its line, or stands behind a blank and not at the end of a cell, as in `Sample #`."""
@@ -18,7 +18,8 @@ _COMMENTS, COMMENTS_IN_BYTES = re.compile(_COMMENT), re.compile(_COMMENT.encode(
 _SEPARATOR = re.compile(r"sep=.")
 """First line of a table by which Excel is told its delimiter."""
 
-Kind = Literal["number", "date", "text"]
+Kind = Literal["number", "date", "day", "clock", "text"]
+"""Content of a column: a date with its time, or each of these alone."""
 
 _SAMPLE = 60
 """Lines that the form is told from."""
@@ -87,6 +88,7 @@ def find_form(lines: Sequence[str], file: str) -> TableForm:
     if first >= len(cells) or "number" not in kinds:
         raise LogFileError(file, "has no rows of numbers")
     units = [unit or unit_of(name) for unit, name in zip(units, names, strict=True)]
+    kinds = _with_one_time(kinds, names)
     return TableForm(delimiter, _distinct(names), tuple(units), kinds, content[first][0], starts[0])
 
 
@@ -135,7 +137,24 @@ def _kind(cells: Sequence[str]) -> Kind:
     said = [cell for cell in cells if cell not in MISSING]
     if 2 * sum(map(is_number, said)) >= len(said):
         return "number"
-    return "date" if all(map(is_date, said)) else "text"
+    kinds: tuple[tuple[Kind, Callable[[str], bool]], ...] = (
+        ("date", is_date),
+        ("day", is_day),
+        ("clock", is_clock),
+    )
+    return next((kind for kind, is_one in kinds if all(map(is_one, said))), "text")
+
+
+def _with_one_time(kinds: Sequence[Kind], names: Sequence[str]) -> tuple[Kind, ...]:
+    """Kinds without dates and times of day but for the first ones that are needed as the times of a table."""
+    has_other = "date" in kinds or any(
+        kind == "number" and is_time(name) for kind, name in zip(kinds, names, strict=True)
+    )
+    is_needed = "clock" in kinds and not has_other and find_stamp(names) is None
+    first = {kinds.index(kind) for kind in ("day", "clock") if is_needed and kind in kinds}
+    return tuple(
+        "text" if kind in ("day", "clock") and i not in first else kind for i, kind in enumerate(kinds)
+    )
 
 
 def _fitted(names: list[str], rows: Sequence[Sequence[str]], width: int, place: str) -> list[str] | None:
@@ -162,7 +181,7 @@ def _fitted(names: list[str], rows: Sequence[Sequence[str]], width: int, place: 
 def _is_header(cells: Sequence[str], kinds: Sequence[Kind]) -> bool:
     """Return True if a line holds names: words where there are numbers below."""
     words = [cell for cell, kind in zip(cells, kinds, strict=True) if kind != "text" and cell not in MISSING]
-    return any(not is_number(cell) and not is_date(cell) for cell in words)
+    return not all(any(is_one(cell) for is_one in (is_number, is_date, is_day, is_clock)) for cell in words)
 
 
 def _is_units(cells: Sequence[str], width: int) -> bool:

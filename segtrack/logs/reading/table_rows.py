@@ -12,10 +12,15 @@ from numpy.typing import NDArray
 from pydantic_core import from_json
 
 from segtrack.logs.log import format_count, format_locations
-from segtrack.logs.reading.cells import number_of, seconds_of_date
-from segtrack.logs.reading.table_form import COMMENTS_IN_BYTES, TableForm, cells_of, is_comment
+from segtrack.logs.reading.cells import number_of, seconds_of_clock, seconds_of_date, seconds_of_day
+from segtrack.logs.reading.table_form import COMMENTS_IN_BYTES, Kind, TableForm, cells_of, is_comment
 
 Array = NDArray[np.float64]
+_SECONDS: dict[Kind, Callable[[str], float]] = {
+    "date": seconds_of_date,
+    "day": seconds_of_day,
+    "clock": seconds_of_clock,
+}
 _BLOCK = 2**16
 """Bytes of lines that are tried at once."""
 _ENDS = 5
@@ -78,7 +83,7 @@ class _RowReader:
     def __init__(self, form: TableForm, columns: list[int], encoding: str, complaints: _Complaints) -> None:
         self.form, self.columns, self.encoding, self.complaints = form, columns, encoding, complaints
         self.converters: dict[int, Callable[[str], float]] = {
-            i: seconds_of_date for i in columns if form.kinds[i] == "date"
+            i: _SECONDS[form.kinds[i]] for i in columns if form.kinds[i] in _SECONDS
         }
 
     def tables(self, text: bytes, start: int) -> Iterator[Array]:

@@ -197,7 +197,6 @@ def _instants(replay: Replay, comparison: Comparison) -> Iterator[Instant]:
 
 
 def _notes(mapped: MappedLog, replay: Replay, comparison: Comparison) -> Iterator[str]:
-    yield from (f"Log: {damage}" for damage in mapped.log.damage)
     yield from mapped.notes
     for fit in mapped.clocks:
         yield (
