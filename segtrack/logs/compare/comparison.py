@@ -14,6 +14,7 @@ from segtrack.logs.compare.errors import Error
 from segtrack.logs.compare.phases import Phases, SampledMotion
 from segtrack.logs.compare.uncertainty import COVERAGE, DataUncertainty, Uncertainty
 from segtrack.logs.statistics import REPLICATES, percentile_interval
+from segtrack.robot import Motion
 
 Run = Literal["commanded", "measured"]
 """Belt and flipper motion of the log that drove a simulation."""
@@ -130,6 +131,7 @@ class RunComparison:
         run: Simulation that is compared.
         logged: The log, on the clock that both are compared on.
         simulated: The simulation.
+        laid: Simulated positions and orientations as they are compared, laid onto the log's; None without.
         logged_phases: Phases of the log.
         simulated_phases: Phases of the simulation, by the same definitions.
         rows: Errors.
@@ -141,6 +143,7 @@ class RunComparison:
     run: Run
     logged: SampledMotion
     simulated: SampledMotion
+    laid: Motion | None
     logged_phases: Phases
     simulated_phases: Phases
     rows: tuple[ErrorRow, ...]
