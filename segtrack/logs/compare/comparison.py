@@ -56,6 +56,11 @@ class ErrorRow:
     verdict: Verdict
 
     @property
+    def is_imposed(self) -> bool:
+        """True for what a simulation by measured belts has from the log: it is not judged by it."""
+        return self.run == "measured" and self.quantity.startswith(("belt speed", "flipper"))
+
+    @property
     def uncertainty(self) -> float | None:
         """Standard validation uncertainty u_val, of what of it is known; None if a part of it failed."""
         return self.parts.validation
@@ -131,25 +136,25 @@ class RunComparison:
         run: Simulation that is compared.
         logged: The log, on the clock that both are compared on.
         simulated: The simulation.
-        laid: Simulated positions and orientations as they are compared, laid onto the log's; None without.
         logged_phases: Phases of the log.
         simulated_phases: Phases of the simulation, by the same definitions.
         rows: Errors.
         errors: All values of each row's error, by quantity and phase.
         currents: Fits of logged motor currents.
         notes: Missing and estimated quantities, a sentence each.
+        laid: Simulated positions and orientations as they are compared, laid onto the log's; None without.
     """
 
     run: Run
     logged: SampledMotion
     simulated: SampledMotion
-    laid: Motion | None
     logged_phases: Phases
     simulated_phases: Phases
     rows: tuple[ErrorRow, ...]
     errors: Mapping[tuple[str, str], Error]
     currents: tuple[CurrentFit, ...]
     notes: tuple[str, ...]
+    laid: Motion | None = None
 
     def find(self, quantity: str, phase: str = "whole") -> ErrorRow | None:
         """The row of a quantity and phase, if there is one."""
