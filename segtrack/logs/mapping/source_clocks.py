@@ -158,6 +158,8 @@ def find_source_times(
         if problem is not None:
             problems.append(problem)
             continue
+        if clock.time is not None and clock.unit != "s":
+            notes.append(f"{name}: its times are {kind}")
         is_known = np.isfinite(times)
         complaint = describe_disorder(times[is_known])
         if complaint is not None and kind == "header" and clock.clock is None:
