@@ -9,7 +9,7 @@ from scipy.stats import median_abs_deviation
 from tables import each_row
 
 from segtrack.errors import MappingFileError
-from segtrack.logs.mapping import map_file, parse_mapping, propose
+from segtrack.logs.mapping import check_plausibility, map_file, parse_mapping, propose
 from segtrack.logs.mapping.channels import find_spikes
 from segtrack.logs.reading import read_log
 
@@ -288,3 +288,19 @@ def test_the_clock_of_a_table_is_its_files_or_a_column_with_its_unit(unit, scale
     assert clocks == ["file", "other" if unit == "s" else f"other, in {unit}"]
     times = [log.motion.signals["belt_speed.left"].times for log in (own, other)]
     assert times[1] == pytest.approx(times[0], abs=1e-9)
+
+
+def test_days_that_are_called_seconds_are_told_with_the_line_that_mends_it(tmp_path):
+    rows = [f"{45000.5 + i * 0.05 / 86400:.13f},0.2\n" for i in range(120)]
+    (tmp_path / "a.csv").write_text("t [s],v [m/s]\n" + "".join(rows))
+    said = "vehicle: packbot\nquantities:\n  belt_speed: {left: 'v [m/s]', right: 'v [m/s]'}\n"
+    (tmp_path / "m.yaml").write_text(said)
+    found = check_plausibility(map_file(tmp_path / "a.csv", tmp_path / "m.yaml"))
+    told = {finding.name: str(finding) for finding in found.findings}
+    assert told["sample times"].endswith(
+        "0.05 s apart if they are days: sources: {a.csv: {time: ..., unit: d}}"
+    )
+    (tmp_path / "m.yaml").write_text(f"sources: {{a.csv: {{time: 't [s]', unit: d}}}}\n{said}")
+    mended = map_file(tmp_path / "a.csv", tmp_path / "m.yaml")
+    assert not check_plausibility(mended).findings
+    assert mended.motion.signals["belt_speed.left"].times == pytest.approx(0.05 * np.arange(120), abs=1e-5)

@@ -254,6 +254,17 @@ def test_dates_are_seconds_since_1970(tmp_path):
         ("q[0]", ""),
         ("speed[left]", ""),
         ("deg", ""),
+        ("x(in)", "in"),
+        ("x [ft]", "ft"),
+        ("v_l(ips)", "ips"),
+        ("v_ips", "in/s"),
+        ("v_ft_s", "ft/s"),
+        ("v_mph", "mph"),
+        ("left_in", ""),  # An input?
+        ("wrench_ft", ""),  # Force and torque?
+        ("time_in_s", ""),
+        ("q_RS_w []", ""),
+        ("v_RS_R_x [m s^-1]", "m s^-1"),
         ("v_mps", "m/s"),
         ("v_mm_s", "mm/s"),
         ("v_km_h", "km/h"),

@@ -42,8 +42,6 @@ _SUFFIXES = {
     "Nm": "N m",
     "mA": "mA",
     "Hz": "Hz",
-    "ft": "ft",
-    "in_s": "in/s",
     "ips": "in/s",
     "ft_s": "ft/s",
     "mph": "mph",
