@@ -22,11 +22,17 @@ from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import ErrorRow, Numerics, Phase, Phases, RunComparison, SampledMotion, Uncertainty
 from segtrack.logs.fit import unfitted_hash, values_of, with_parameters
 from segtrack.logs.mapping import parse_mapping, parse_terrain
-from segtrack.report.logs import draw_side_views, find_reports, report_html, report_summary
+from segtrack.report.logs import (
+    draw_side_views,
+    find_reports,
+    report_html,
+    report_summary,
+    report_tables,
+)
 from segtrack.report.logs.content import Input, Instant, ReportContent
 from segtrack.report.logs.maturity import Evidence, WrongValue, evidence_of, judge_maturity
 from segtrack.report.logs.output import draw_errors
-from segtrack.report.logs.views import draw_panels, envelope, panels_of, pose_at
+from segtrack.report.logs.views import draw_panels, envelope, panels_of, path_view, pose_at
 
 TIMES = np.linspace(0.0, 10.0, 101)
 PHASES = (Phase("approach", 0.0, 4.0), Phase("nose lift", 4.0, 10.0))
@@ -93,6 +99,7 @@ def content():
         versions={"segtrack": "0.1.0", "numpy": "2.0"},
         notes=("clock of <mocap>: 0.37 s late",),
         stated=("friction 0.05", "bias of pitch 0.005"),
+        estimated=("noise of orientation 0.002 rad",),
     )
 
 
@@ -121,7 +128,9 @@ def test_a_page_shows_what_it_was_given_and_escapes_it(page):
         ">unknown<",
         "clock of &lt;mocap&gt;: 0.37 s late",
         "written 2026-01-02 by segtrack 0.1.0",
-        "Standard uncertainties that the user gave: friction 0.05, bias of pitch 0.005.",
+        "Standard uncertainties that the user gave: friction 0.05, bias of pitch 0.005."
+        " Estimated from the log: noise of orientation 0.002 rad.",
+        "By measured belts agree: peak pitch.",
     ):
         assert said in page, said
     assert "<run>" not in page
@@ -285,6 +294,54 @@ def test_a_pose_is_that_of_the_signals_and_takes_commanded_flippers_where_there_
     assert (pose.x, pose.z, pose.pitch) == pytest.approx((0.8, 0.1, 0.2))
     assert pose.flippers == pytest.approx({"front_left": 0.5, "front_right": 0.25})
     assert pose_at(Motion("m", {"pitch": Signal(TIMES, TIMES)}), 1.0) is None
+
+
+def over_time(error, u, phase="whole", quantity="pitch RMSE", verdict="within"):
+    return replace(row(phase=phase, error=error, u=u, verdict=verdict), quantity=quantity, logged=None)
+
+
+def test_bars_of_a_root_mean_square_end_at_zero_and_long_ones_are_cut_at_arrows():
+    rows = [over_time(0.01, 0.02), over_time(0.02, 0.04, "pivot"), over_time(0.01, 3.0, "crest")]
+    (axes, *_) = draw_errors(rows).axes
+    bars = [collection.get_segments()[0][:, 1] for collection in axes.collections]
+    reach = 3 * np.degrees(2 * 0.04)
+    assert [low for low, _ in bars] == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
+    assert [high for _, high in bars] == pytest.approx([*np.degrees([0.05, 0.10]), reach])
+    arrows = [line for line in axes.lines if line.get_marker() in ("^", "v")]
+    assert [(line.get_marker(), *line.get_ydata()) for line in arrows] == [("^", pytest.approx(reach))]
+    assert axes.get_ylim()[1] < 1.2 * reach
+
+
+def test_what_agrees_and_what_does_not_is_named(content):
+    rows = (
+        over_time(0.1, 0.02, verdict="beyond"),
+        over_time(0.1, None, "crest", verdict="unknown"),
+        over_time(0.01, 0.02, quantity="belt speed left RMSE"),
+        row(),
+        row("commanded", error=-0.1, verdict="beyond"),
+    )
+    said = replace(content, rows=rows)
+    assert said.agreement == (
+        "By measured belts agree: peak pitch; do not agree: pitch RMSE; imposed by the log, and not judged: "
+        "belt speed left RMSE."
+    )
+    *_, table = report_tables(said)
+    assert [list(column.cells) for column in table.columns] == [
+        ["pitch RMSE", "belt speed left RMSE", "peak pitch"],
+        ["beyond; unknown in crest", "within (imposed)", "within"],
+        ["", "", "beyond"],
+    ]
+
+
+def test_a_robot_at_rest_is_one_point_of_its_path_whatever_its_noise():
+    times = np.linspace(0.0, 20.0, 2000)
+    place = np.minimum(times, 10.0)[:, None] * [0.1, 0.0, 0.0]
+    place += np.random.default_rng(0).normal(0.0, 3e-4, place.shape)
+    moved = Motion("m", {"position": Signal(times, place)})
+    line = path_view(GROUND, moved, {}).lines["logged"]
+    assert (line.times[-1], *line.points[-1]) == (times[-1], *place[-1])
+    assert np.count_nonzero(line.times > 10.0) < 30 < np.count_nonzero(line.times < 10.0)
+    assert abs(line.points[:, 0] - np.interp(line.times, times, place[:, 0])).max() == 0.0
 
 
 def test_errors_are_filled_where_they_are_within_their_uncertainty():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from segtrack import experiments
 from segtrack.cli.output import (
     INTERRUPTED,
     FilmFile,
@@ -27,20 +28,7 @@ from segtrack.cli.output import (
     show,
 )
 from segtrack.engine import find_track_model
-from segtrack.experiments import (
-    CHAIN_COLUMNS,
-    FRONT_FLIPPERS_DEG,
-    GROUSER_COLUMNS,
-    REAR_FLIPPERS_DEG,
-    ClimbDivergedError,
-    ClimbInterrupted,
-    ClimbProgress,
-    ClimbResult,
-    ClimbSetup,
-    GrouserRecorder,
-    run_climb,
-    trajectory_columns,
-)
+from segtrack.experiments import FRONT_FLIPPERS_DEG, REAR_FLIPPERS_DEG
 from segtrack.files import write_csv, write_figure, write_json
 from segtrack.reproduce import HIGHEST_OBSTACLE, EngineChoice, Friction, Preset, TrackModel, at_most
 
@@ -92,7 +80,7 @@ def climb(
     from segtrack.report import climb_table, draw_chains, draw_climb, draw_grousers
 
     options = film_options("--record", record, view, frame_rate, frame_size)
-    setup = ClimbSetup(
+    setup = experiments.ClimbSetup(
         vehicle=vehicle,
         step=step,
         flippers=None if flippers is None else math.radians(flippers),
@@ -105,24 +93,24 @@ def climb(
     )
     film = None if record is None else partial(_open_film, record, options)
     folder = results_folder(out, f"climb-{Path(vehicle).stem}")
-    ended: ClimbInterrupted | ClimbDivergedError | None = None
+    ended: experiments.ClimbInterrupted | experiments.ClimbDivergedError | None = None
     reads_grousers = find_track_model(setup.resolved[1]).contacts == "grousers"
-    recorder = GrouserRecorder() if reads_grousers else None
+    recorder = experiments.GrouserRecorder() if reads_grousers else None
     try:
         result = _run(setup, gui, film, recorder)
-    except (ClimbInterrupted, ClimbDivergedError) as error:
+    except (experiments.ClimbInterrupted, experiments.ClimbDivergedError) as error:
         result, ended = error.result, error
-    columns = trajectory_columns(result.trajectory)
+    columns = experiments.trajectory_columns(result.trajectory)
     written = [
         write_csv(folder / "trajectory.csv", list(columns), zip(*columns.values(), strict=True)),
         write_json(folder / "summary.json", result.summary()),
     ]
     if result.chains is not None:
-        written.append(write_csv(folder / "chain.csv", CHAIN_COLUMNS, result.chains.rows()))
+        written.append(write_csv(folder / "chain.csv", experiments.CHAIN_COLUMNS, result.chains.rows()))
     grousers = None if recorder is None else recorder.history()
     if grousers is not None:
-        written.append(write_csv(folder / "grousers.csv", GROUSER_COLUMNS, grousers.rows()))
-    if not isinstance(ended, ClimbInterrupted):
+        written.append(write_csv(folder / "grousers.csv", experiments.GROUSER_COLUMNS, grousers.rows()))
+    if not isinstance(ended, experiments.ClimbInterrupted):
         written.append(write_figure(folder / "climb.png", draw_climb(result)))
         if result.chains is not None:
             written.append(write_figure(folder / "chain.png", draw_chains(result)))
@@ -130,18 +118,18 @@ def climb(
             written.append(write_figure(folder / "grousers.png", draw_grousers(result, grousers)))
     show(climb_table(result), result.summary(), as_json)
     say_written(*written, *([record] if record is not None else []))
-    if isinstance(ended, ClimbInterrupted):
+    if isinstance(ended, experiments.ClimbInterrupted):
         raise typer.Exit(INTERRUPTED)
     if ended is not None:
         raise ended
 
 
 def _run(
-    setup: ClimbSetup,
+    setup: experiments.ClimbSetup,
     gui: bool,
-    open_film: Callable[[ClimbProgress], Film] | None,
-    recorder: GrouserRecorder | None,
-) -> ClimbResult:
+    open_film: Callable[[experiments.ClimbProgress], Film] | None,
+    recorder: experiments.GrouserRecorder | None,
+) -> experiments.ClimbResult:
     """Simulate a climb with a progress bar, and a film or grouser readings if wanted."""
     film: Film | None = None
     with ExitStack() as stack:
@@ -149,7 +137,7 @@ def _run(
             progress("climbing" if open_film is None else "climbing and filming", 1.0)
         )
 
-        def observe(now: ClimbProgress) -> None:
+        def observe(now: experiments.ClimbProgress) -> None:
             nonlocal film
             advance(now.time / now.time_limit)
             if recorder is not None:
@@ -159,10 +147,10 @@ def _run(
             if film is not None:
                 film.take(now.time)
 
-        return run_climb(setup, gui=gui, observer=observe)
+        return experiments.run_climb(setup, gui=gui, observer=observe)
 
 
-def _open_film(path: Path, options: Mapping[str, Any], now: ClimbProgress) -> Film:
+def _open_film(path: Path, options: Mapping[str, Any], now: experiments.ClimbProgress) -> Film:
     """Begin the film of a climb."""
     from segtrack.rendering import Film
 

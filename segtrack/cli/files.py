@@ -9,19 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+import segtrack.courses as course_files
+from segtrack import description
 from segtrack.cli.output import JsonFlag, command, path, say_written, show, words
-from segtrack.courses import CourseFile, Setting, bundled_courses, find_course, load_course
-from segtrack.description import (
-    SteeringByLoads,
-    VehicleDescription,
-    bundled_vehicles,
-    farthest_reach,
-    load_vehicle,
-    low_shapes,
-    segments_problems,
-    vehicle_links,
-)
-from segtrack.description.chain import check_chains
 from segtrack.engine import track_model_names
 from segtrack.errors import SegtrackError
 from segtrack.files import check_file, check_writable, picture_suffixes, write_figure, write_text
@@ -41,10 +31,10 @@ def _list(context: typer.Context, as_json: JsonFlag = False) -> None:
         return
     from segtrack.report import courses_table
 
-    found = {name: load_course(name) for name in bundled_courses()}
+    found = {name: course_files.load_course(name) for name in course_files.bundled_courses()}
     summary = {
         name: {
-            "file": str(find_course(name)),
+            "file": str(course_files.find_course(name)),
             "title": course.title,
             "description": course.description,
             "kind": course.kind,
@@ -58,7 +48,7 @@ def _list(context: typer.Context, as_json: JsonFlag = False) -> None:
     show(courses_table(found), {"courses": summary}, as_json)
 
 
-def _setting(setting: Setting) -> dict[str, Any]:
+def _setting(setting: course_files.Setting) -> dict[str, Any]:
     named = {"name": setting.name, "unit": setting.unit}
     return {**named, "values": list(setting.values), "start": setting.value}
 
@@ -67,7 +57,7 @@ def _setting(setting: Setting) -> dict[str, Any]:
 @command
 def validate_course(file: CourseName) -> None:
     """Check a course file; every mistake is listed with its line."""
-    course = load_course(file)
+    course = course_files.load_course(file)
     values = "no setting" if course.setting is None else f"{len(course.setting.values)} settings"
     pieces = f"{len(course.gates)} gates, {len(course.walls)} walls"
     words().print(f"{course.name}: valid, {values}, {pieces}", highlight=False)
@@ -77,7 +67,7 @@ def validate_course(file: CourseName) -> None:
 @command
 def schema_course() -> None:
     """Print the JSON Schema of course files."""
-    typer.echo(json.dumps(CourseFile.model_json_schema(), indent=2))
+    typer.echo(json.dumps(course_files.CourseFile.model_json_schema(), indent=2))
 
 
 @courses.command("draw")
@@ -93,7 +83,7 @@ def draw_course(
     """Draw a course from above and along its path: heights, walls, start and gates."""
     from segtrack.report import draw_course
 
-    course = load_course(file, setting)
+    course = course_files.load_course(file, setting)
     picture = out if out is not None else Path("out") / f"{course.name}.png"
     check_file("--out", picture, picture_suffixes())
     say_written(write_figure(picture, draw_course(course)))
@@ -112,10 +102,10 @@ def vehicles(as_json: JsonFlag = False) -> None:
     """List the bundled vehicles."""
     from segtrack.report import vehicles_table
 
-    found = {name: load_vehicle(path) for name, path in bundled_vehicles().items()}
+    found = {name: description.load_vehicle(path) for name, path in description.bundled_vehicles().items()}
     summary = {
         name: {
-            "file": str(bundled_vehicles()[name]),
+            "file": str(description.bundled_vehicles()[name]),
             "tracks": [track.name for track in vehicle.mounted_tracks()],
             "flippers": list(vehicle.flippers),
             "source": vehicle.source,
@@ -134,14 +124,16 @@ def validate(file: VehicleFile) -> None:
 
     It ends with exit code 2 where the file describes chains that cannot be built.
     """
-    vehicle = load_vehicle(file)
+    from segtrack.description.chain import check_chains
+
+    vehicle = description.load_vehicle(file)
     tracks = len(list(vehicle.mounted_tracks()))
     flippers = len(vehicle.flippers)
     words().print(f"{vehicle.name}: valid, {tracks} tracks, {flippers} flippers", highlight=False)
     for remarks in (_likely_mistakes, _shapes_beside_belts, _sides, _efficiency):
         for remark in remarks(vehicle):
             words().print(f"{vehicle.name}: {remark}", highlight=False)
-    for problem in segments_problems(vehicle):
+    for problem in description.segments_problems(vehicle):
         words().print(f"{vehicle.name}: not for track model segments: {problem}", highlight=False)
     chains = check_chains(vehicle)
     for reason in chains.problems:
@@ -152,12 +144,12 @@ def validate(file: VehicleFile) -> None:
         raise typer.Exit(2)
 
 
-def _likely_mistakes(vehicle: VehicleDescription) -> Iterator[str]:
+def _likely_mistakes(vehicle: description.VehicleDescription) -> Iterator[str]:
     """Yield remarks on valid values that are hardly meant."""
     for track in vehicle.mounted_tracks():
         if track.side != "center" and {"left", "right"} & set(track.name.split("_")) == _OTHER[track.side]:
             yield f"track {track.name} lies on the {track.side}, at y = {track.y:g} m: +y is the left"
-    reach = farthest_reach(vehicle)
+    reach = description.farthest_reach(vehicle)
     belt = max(track.spec.belt_path.perimeter for track in vehicle.mounted_tracks())
     if reach > _GIANT * belt:
         yield (
@@ -166,12 +158,12 @@ def _likely_mistakes(vehicle: VehicleDescription) -> Iterator[str]:
         )
 
 
-def _efficiency(vehicle: VehicleDescription) -> Iterator[str]:
+def _efficiency(vehicle: description.VehicleDescription) -> Iterator[str]:
     """Yield remarks on a file's steering efficiency far from the computed one, flippers flat and up."""
     given = vehicle.steering_efficiency
     if given is None:
         return
-    poses, steering = {"": 0.0}, SteeringByLoads(vehicle)
+    poses, steering = {"": 0.0}, description.SteeringByLoads(vehicle)
     if vehicle.flippers:
         poses = {", flippers flat": 0.0, f", flippers at {_RAISED:g} rad": _RAISED}
     for pose, angle in poses.items():
@@ -180,9 +172,9 @@ def _efficiency(vehicle: VehicleDescription) -> Iterator[str]:
         yield f"{off}, reckoned from its loads{pose}"
 
 
-def _shapes_beside_belts(vehicle: VehicleDescription) -> Iterator[str]:
+def _shapes_beside_belts(vehicle: description.VehicleDescription) -> Iterator[str]:
     """Yield remarks on collision shapes that carry weight beside the belts."""
-    low = () if vehicle.body.fixed else low_shapes(vehicle)
+    low = () if vehicle.body.fixed else description.low_shapes(vehicle)
     if not low:
         return
     from segtrack.experiments import belt_share
@@ -197,7 +189,7 @@ def _shapes_beside_belts(vehicle: VehicleDescription) -> Iterator[str]:
         yield f"belts carry {share:.0%} of the weight at rest on flat ground, these shapes the rest; {way}"
 
 
-def _sides(vehicle: VehicleDescription) -> Iterator[str]:
+def _sides(vehicle: description.VehicleDescription) -> Iterator[str]:
     """Yield a remark on a vehicle without belts on two sides."""
     if not vehicle.body.fixed and vehicle.track_offsets is None:
         sides = ", ".join(f"{track.name} {track.side}" for track in vehicle.mounted_tracks())
@@ -207,7 +199,7 @@ def _sides(vehicle: VehicleDescription) -> Iterator[str]:
 @command
 def schema() -> None:
     """Print the JSON Schema of vehicle files."""
-    typer.echo(json.dumps(VehicleDescription.model_json_schema(), indent=2))
+    typer.echo(json.dumps(description.VehicleDescription.model_json_schema(), indent=2))
 
 
 @command
@@ -224,7 +216,7 @@ def urdf(
     """Print what PyBullet loads; with --out write it, with the meshes that it names."""
     from segtrack.bullet import vehicle_urdf
 
-    vehicle = load_vehicle(file)
+    vehicle = description.load_vehicle(file)
     model = vehicle_urdf(vehicle, track_model)
     if out is None:
         typer.echo(model.text, nl=False)
@@ -239,7 +231,7 @@ def draw(file: VehicleFile, out: PictureFile = None) -> None:
     """Draw a vehicle from the side and from above: segments, grousers, seams and dimensions."""
     from segtrack.report import draw_vehicle
 
-    vehicle = load_vehicle(file)
+    vehicle = description.load_vehicle(file)
     picture = out if out is not None else Path("out") / f"{vehicle.name}.png"
     check_file("--out", picture, picture_suffixes())
-    say_written(write_figure(picture, draw_vehicle(vehicle, vehicle_links(vehicle).mass)))
+    say_written(write_figure(picture, draw_vehicle(vehicle, description.vehicle_links(vehicle).mass)))

@@ -1,5 +1,3 @@
-from .climb import FRONT_FLIPPERS_DEG as FRONT_FLIPPERS_DEG
-from .climb import REAR_FLIPPERS_DEG as REAR_FLIPPERS_DEG
 from .climb import SETTLE as SETTLE
 from .climb import ClimbDivergedError as ClimbDivergedError
 from .climb import ClimbInterrupted as ClimbInterrupted
@@ -12,6 +10,8 @@ from .climb import flipper_angles as flipper_angles
 from .climb import run_climb as run_climb
 from .climb import trajectory_columns as trajectory_columns
 from .climb import up_of as up_of
+from .climb_defaults import FRONT_FLIPPERS_DEG as FRONT_FLIPPERS_DEG
+from .climb_defaults import REAR_FLIPPERS_DEG as REAR_FLIPPERS_DEG
 from .contact_loads import belt_share as belt_share
 from .event import CONTROL_TIME as CONTROL_TIME
 from .event import EventInstant as EventInstant

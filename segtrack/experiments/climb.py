@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription, bounding_box, load_vehicle
 from segtrack.engine import EngineName, resolve
 from segtrack.errors import DivergedError, InvalidValueError, SegtrackError, UnknownNameError, finite
+from segtrack.experiments.climb_defaults import FRONT_FLIPPERS_DEG, REAR_FLIPPERS_DEG
 from segtrack.experiments.track_histories import ChainHistory, ChainRecorder, has_chains
 from segtrack.experiments.variants import with_friction
 from segtrack.robot import Motion, Robot, RobotState, SignalRecorder, longitudinal_slip
@@ -68,12 +69,6 @@ class RunSetup:
         given = self.vehicle
         vehicle = given if isinstance(given, VehicleDescription) else load_vehicle(given)
         return vehicle if self.friction is None else with_friction(vehicle, self.friction)
-
-
-FRONT_FLIPPERS_DEG = 45.0
-"""Front flippers stand at this angle unless told otherwise [deg]."""
-REAR_FLIPPERS_DEG = 5.0
-"""Rear flippers stand at this angle unless told otherwise [deg]. Okada et al. 2020 do not give theirs."""
 
 
 @dataclass(frozen=True)

@@ -77,10 +77,10 @@ def test_speed_above_the_drives_limit_is_clipped(tmp_path: Path) -> None:
 
 INTERRUPTED_CLIMB = """
 import os, signal, sys
-import segtrack.cli.climb as command
+from segtrack import experiments
 from segtrack.cli import main
 
-drive = command.run_climb
+drive = experiments.run_climb
 
 
 def run_climb(setup, *, gui, observer):
@@ -92,7 +92,7 @@ def run_climb(setup, *, gui, observer):
     return drive(setup, gui=gui, observer=watch)
 
 
-command.run_climb = run_climb
+experiments.run_climb = run_climb
 sys.argv = ["segtrack", "climb", "quince", "--out", "here"]
 main()
 """

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,3 +44,11 @@ def test_help_shows_every_unit_of_the_source(path: tuple[str, ...]) -> None:
 def test_there_are_units_to_show() -> None:
     units = [re.findall(r"\[([^]]+)\]", text) for text in written(COMMANDS[("climb",)])]
     assert {"m", "deg", "m/s"} <= {unit for found in units for unit in found}
+
+
+def test_commands_load_what_they_need_when_they_run() -> None:
+    said = (
+        "import sys, segtrack.cli.app; print({'numba', 'scipy', 'matplotlib', 'pydantic'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -299,6 +299,7 @@ def wrong_pairs() -> Iterator[tuple[list[str], str]]:
         yield [*call, "--trial", "2"], unsplit
     yield ["log", "map", "log.csv", "--trial", "2"], "--trial must be given beside --mapping, got 2"
     yield ["log", "map", "log.csv", "--mcap", "a.mcap"], "--mcap must be given with --mapping, got none"
+    yield [*REPLAYS[0], "--mcap", "a.bag"], "--mcap must be a file of .mcap, got 'a.bag'"
     yield [*REPLAYS[1], "--changed", ""], "--changed must be what was changed, in words, got ''"
     own = "--mapping must be given with a table of your own, got none"
     yield ["log", "turns", "log.csv"], own

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from segtrack.description import load_vehicle
 from segtrack.logs import Motion, Signal
+from segtrack.logs.reading import read_log
 from segtrack.logs.replay import replay
 
 MAPPING = """\
@@ -69,9 +70,31 @@ def test_a_log_becomes_one_object_a_picture_and_logs_of_the_same_form(folder):
     assert summary["repeats"] == []
     assert json.loads((folder / "out" / "compare.json").read_text()) == summary
     written = {path.name for path in (folder / "out").iterdir()}
-    assert written == {"compare.json", "compare.png", "logged.csv", "measured.csv"}
+    tables = {f"{name}.{kind}" for name in ("logged", "measured") for kind in ("csv", "tum")}
+    assert written == {"compare.json", "compare.png"} | tables
+    path, simulated = (read_log(folder / "out" / f"{name}.tum").channels for name in ("logged", "measured"))
+    error = simulated["position"].values - path["position"].values
+    ate = rows["position error (ATE)", "whole"]["error"]
+    assert np.sqrt(np.mean(np.sum(error**2, axis=1))) == pytest.approx(ate, rel=1e-6)
     header = (folder / "out" / "logged.csv").read_text().partition("\n")[0]
     assert header.startswith("time [s],") and "pitch [rad]" in header
+
+
+def test_log_and_simulation_come_as_topics_of_one_mcap_file(folder):
+    pytest.importorskip("rosbags", reason="of an extra")
+    result = invoke(folder, folder / "0.csv", "--no-numerics", "--mcap", folder / "both.mcap")
+    assert result.exit_code == 0, result.output
+    log = read_log(folder / "both.mcap")
+    for name in ("logged", "measured"):
+        table = read_log(folder / "out" / f"{name}.csv")
+        point = log.channels[f"/{name}/position.point"].values
+        columns = [table.channels[f"position.{axis} [m]"].values for axis in "xyz"]
+        assert np.array_equal(point, np.stack(columns, axis=1))
+    refused = invoke(folder, folder / "0.csv", folder / "1.csv", "--mcap", folder / "b.mcap")
+    assert (refused.exit_code, refused.stderr) == (
+        2,
+        "segtrack: --mcap must be given with one log, or --trial, got 2 trials\n",
+    )
 
 
 def test_what_was_stated_and_what_was_left_out_is_told(folder):

@@ -9,8 +9,9 @@ from scipy.stats import median_abs_deviation
 from tables import each_row
 
 from segtrack.errors import MappingFileError
-from segtrack.logs.mapping import map_file, parse_mapping
+from segtrack.logs.mapping import check_plausibility, map_file, parse_mapping, propose
 from segtrack.logs.mapping.channels import find_spikes
+from segtrack.logs.reading import read_log
 
 YAW = "  yaw: {channel: a, unit: rad%s}"
 
@@ -258,3 +259,48 @@ def test_white_noise_loses_as_much_as_the_manual_says():
     measured = {(w, limit): 100 * find_spikes(noise, w, limit).mean() for w in (7, 21) for limit in (3, 6, 8)}
     told = {(7, 3): 4.7, (7, 6): 0.88, (7, 8): 0.40, (21, 3): 1.4, (21, 6): 0.024, (21, 8): 0.002}
     assert measured == pytest.approx(told, rel=0.05, abs=5e-4)
+
+
+def test_what_a_file_lacks_is_told_by_a_mapping_as_by_reading(tmp_path):
+    rows = [f"{i / 20},0.2,0.2\n" for i in range(60)]
+    rows[20] = "1.0,0.2\n"
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("t [s],left [m/s],right [m/s]\n" + "".join(rows))
+    said = "files: [b.csv]\nquantities:\n  belt_speed: {left: 'left [m/s]', right: 'b.csv: right [m/s]'}\n"
+    (tmp_path / "m.yaml").write_text(said)
+    log = read_log(tmp_path / "a.csv")
+    (told,) = log.damage
+    notes = map_file(tmp_path / "a.csv", tmp_path / "m.yaml").notes
+    assert notes[:2] == (f"damaged: {told}", f"damaged: b.csv: {told}")
+    assert propose(log).startswith(f"# damaged: {told}\n")
+
+
+@each_row("unit, scale", [("s", 1.0), ("ms", 1e3), ("d", 1 / 86400)])
+def test_the_clock_of_a_table_is_its_files_or_a_column_with_its_unit(unit, scale, tmp_path):
+    rows = [f"{i / 20},{scale * i / 20!r},0.2\n" for i in range(60)]
+    (tmp_path / "a.csv").write_text("t [s],other,v [m/s]\n" + "".join(rows))
+    said = "quantities:\n  belt_speed: {left: 'v [m/s]', right: 'v [m/s]'}\n"
+    (tmp_path / "m.yaml").write_text(said)
+    own = map_file(tmp_path / "a.csv", tmp_path / "m.yaml")
+    (tmp_path / "m.yaml").write_text(f"sources: {{a.csv: {{time: other, unit: {unit}}}}}\n{said}")
+    other = map_file(tmp_path / "a.csv", tmp_path / "m.yaml")
+    clocks = [log.origins["belt_speed.left"].clock for log in (own, other)]
+    assert clocks == ["file", "other" if unit == "s" else f"other, in {unit}"]
+    times = [log.motion.signals["belt_speed.left"].times for log in (own, other)]
+    assert times[1] == pytest.approx(times[0], abs=1e-9)
+
+
+def test_days_that_are_called_seconds_are_told_with_the_line_that_mends_it(tmp_path):
+    rows = [f"{45000.5 + i * 0.05 / 86400:.13f},0.2\n" for i in range(120)]
+    (tmp_path / "a.csv").write_text("t [s],v [m/s]\n" + "".join(rows))
+    said = "vehicle: packbot\nquantities:\n  belt_speed: {left: 'v [m/s]', right: 'v [m/s]'}\n"
+    (tmp_path / "m.yaml").write_text(said)
+    found = check_plausibility(map_file(tmp_path / "a.csv", tmp_path / "m.yaml"))
+    told = {finding.name: str(finding) for finding in found.findings}
+    assert told["sample times"].endswith(
+        "0.05 s apart if they are days: sources: {a.csv: {time: ..., unit: d}}"
+    )
+    (tmp_path / "m.yaml").write_text(f"sources: {{a.csv: {{time: 't [s]', unit: d}}}}\n{said}")
+    mended = map_file(tmp_path / "a.csv", tmp_path / "m.yaml")
+    assert not check_plausibility(mended).findings
+    assert mended.motion.signals["belt_speed.left"].times == pytest.approx(0.05 * np.arange(120), abs=1e-5)

@@ -15,7 +15,8 @@ def test_times_can_be_a_channels():
     more = "sources: {log.csv: {time: ms, unit: ms}}"
     result = mapped(log, "  yaw: {channel: a}", more)
     assert result.begin == pytest.approx(100.0)
-    assert result.origins["yaw"].clock == "ms"
+    assert result.origins["yaw"].clock == "ms, in ms"
+    assert result.notes[:1] == ("log.csv: its times are ms, in ms",)
 
 
 def test_a_headers_clock_is_put_on_that_of_receiving():

@@ -46,9 +46,9 @@ quantities:
         "m.yaml:1: event must be first touch, or a time [s], got 'soon'",
         "m.yaml:2: sources.imu.byy is not a key that segtrack knows; did you mean by?",
         "m.yaml:2: sources.imu.align must not be given beside offset or skew",
-        "m.yaml:4: quantities.belt_speed_command.unit must be m/s, cm/s, mm/s, km/h, rad/s, deg/s, "
-        "rpm, turns/s, "
-        "counts/s, m, cm, mm, km, rad, mrad, deg, turns or counts, got 'rads'; did you mean rad/s?",
+        "m.yaml:4: quantities.belt_speed_command.unit must be m/s, cm/s, mm/s, km/h, in/s, ft/s, mph, "
+        "rad/s, deg/s, rpm, turns/s, counts/s, m, cm, mm, km, in, ft, rad, mrad, deg, turns or counts, "
+        "got 'rads'; did you mean rad/s?",
         "m.yaml:4: quantities.belt_speed_command must have left and right, or linear and angular, "
         "got left, linear",
         "m.yaml:5: quantities.belt_speed.radius is missing: rpm become belt speeds with the "

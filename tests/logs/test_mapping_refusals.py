@@ -41,7 +41,7 @@ sources:
   imu: {align: imu}
   log.csv: {clok: header}
 quantities:
-  belt_speed_command: {left: cmd_lef, right: cmd_r, unit: mph, radius: 0.1}
+  belt_speed_command: {left: cmd_lef, right: cmd_r, unit: knots, radius: 0.1}
   belt_speed: {left: cmd_l, linear: cmd_r}
   pitch: {channel: pich, unit: deg}
   yaw: {channel: cmd_l, sensor: mast}
@@ -62,8 +62,9 @@ def test_mistakes_of_a_file_and_what_does_not_fit_the_log_come_at_once(tmp_path)
         "m.yaml:3: sources.imu is no source of log.csv, got 'imu'; there are: log.csv",
         "m.yaml:3: sources.imu.align is no source of log.csv, got 'imu'; there are: log.csv",
         "m.yaml:4: sources.log.csv.clok is not a key that segtrack knows; did you mean clock?",
-        "m.yaml:6: quantities.belt_speed_command.unit must be m/s, cm/s, mm/s, km/h, rad/s, deg/s, "
-        "rpm, turns/s, counts/s, m, cm, mm, km, rad, mrad, deg, turns or counts, got 'mph'",
+        "m.yaml:6: quantities.belt_speed_command.unit must be m/s, cm/s, mm/s, km/h, in/s, ft/s, mph, "
+        "rad/s, deg/s, rpm, turns/s, counts/s, m, cm, mm, km, in, ft, rad, mrad, deg, turns or counts, "
+        "got 'knots'",
         "m.yaml:6: quantities.belt_speed_command.left is no channel of log.csv, got 'cmd_lef'; did "
         "you mean cmd_l?",
         "m.yaml:7: quantities.belt_speed must have left and right, or linear and angular, got left, linear",

@@ -14,6 +14,10 @@ from segtrack.logs.mapping.quantities import CURRENT, ENERGY, FORCE, TIME, TURNI
     [
         ("unit: km/h", 3.6, 1.0),
         ("unit: mm/s", 250.0, 0.25),
+        ("unit: in/s", 10.0, 0.254),
+        ("unit: ips", 10.0, 0.254),
+        ("unit: ft/s", 1.0, 0.3048),
+        ("unit: mph", 1.0, 1609.344 / 3600),
         ("unit: rpm, radius: 0.1", 60.0, 0.2 * np.pi),
         ("unit: deg/s, radius: 0.1, gear_ratio: 10", 180.0, 0.01 * np.pi),
         ("unit: counts/s, radius: 0.1, counts_per_turn: 1000", 500.0, 0.1 * np.pi),
@@ -31,6 +35,8 @@ def test_belt_speeds_come_in_many_units(said, value, speed):
     ("said", "slope", "speed"),
     [
         ("unit: cm", 20.0, 0.2),
+        ("unit: inches", 10.0, 0.254),
+        ("unit: ft", 1.0, 0.3048),
         ("unit: turns, radius: 0.1", 1.0, 0.2 * np.pi),
         ("unit: counts, counts_per_turn: 100, radius: 0.1", 100.0, 0.2 * np.pi),
     ],
@@ -138,14 +144,18 @@ def test_units_and_signs_become_segtracks(said, key, value, expected):
 @each_row(
     "units, as_much",
     [
-        (LENGTH, {"m": 1, "cm": 100, "mm": 1000, "km": 0.001}),
-        (SPEED, {"m/s": 1, "cm/s": 100, "mm/s": 1000, "km/h": 3.6}),
+        (LENGTH, {"m": 1, "cm": 100, "mm": 1000, "km": 0.001, "in": 1 / 0.0254, "ft": 1 / 0.3048}),
+        (
+            SPEED,
+            {"m/s": 1, "cm/s": 100, "mm/s": 1000, "km/h": 3.6, "in/s": 1 / 0.0254, "ft/s": 1 / 0.3048}
+            | {"mph": 3600 / 1609.344},
+        ),
         (ANGLE, {"rad": 2 * np.pi, "mrad": 2000 * np.pi, "deg": 360, "turns": 1}),
         (TURNING, {"rad/s": 2 * np.pi, "deg/s": 360, "rpm": 60, "turns/s": 1}),
         (CURRENT, {"A": 1, "mA": 1000}),
         (FORCE, {"N": 1, "kN": 0.001}),
         (ENERGY, {"J": 3600, "kJ": 3.6, "Wh": 1}),
-        (TIME, {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}),
+        (TIME, {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9, "d": 1 / 86400}),
     ],
 )
 def test_as_much_in_any_unit_is_the_same(units, as_much):

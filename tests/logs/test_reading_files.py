@@ -574,6 +574,14 @@ def test_the_command_writes_a_picture_and_prints_what_is_in_a_log(tmp_path):
     assert (tmp_path / "out" / "inspect.png").stat().st_size > 10_000
 
 
+def test_the_folder_in_which_one_stands_is_called_by_its_name(tmp_path, monkeypatch):
+    motion = Motion("run", {"pitch": Signal(np.arange(3.0), np.zeros(3))})
+    monkeypatch.chdir(write_bag(motion, tmp_path / "run7"))
+    assert "run7: ros2 bag" in run(".", "--out", tmp_path / "a").stdout
+    assert run(".").exit_code == 0
+    assert (tmp_path / "run7" / "out" / "log-run7" / "inspect.png").exists()
+
+
 @each_row(
     "name, text, outcome",
     [

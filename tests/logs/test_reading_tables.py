@@ -173,6 +173,59 @@ def test_german_and_american_dates_are_those_of_iso_8601(dates, tmp_path):
     np.testing.assert_array_equal(log.channels["v"].times, [new_year - 0.5, new_year])
 
 
+@each_row(
+    "names, rows, parts",
+    [
+        (
+            "Datum;Uhrzeit;v",
+            "29.11.2026;23:59:59.75;1|30.11.2026;0:00:00.25;2",
+            "columns 'Datum' and 'Uhrzeit'",
+        ),
+        (
+            "time,date,v",
+            "11:59:59.75 PM,11/29/2026,1|12:00:00.25 AM,11/30/2026,2",
+            "columns 'date' and 'time'",
+        ),
+        ("date,clock,v", "2026-11-29,23:59:59.75,1|2026-11-30,00:00:00.25,2", "columns 'date' and 'clock'"),
+    ],
+)
+def test_a_date_and_a_time_of_day_in_two_columns_are_one_time(names, rows, parts, tmp_path):
+    log = read(tmp_path, "\n".join([names, *rows.split("|")]) + "\n")
+    midnight = datetime(2026, 11, 30, tzinfo=timezone.utc).timestamp()
+    assert log.channels["v"].times.tolist() == [midnight - 0.25, midnight + 0.25]
+    assert log.notes == (f"times are {parts}",) and not log.damage
+
+
+def test_times_of_day_are_used_where_no_other_time_is(tmp_path):
+    log = read(tmp_path, "clock,v\n14:03:05.5,1\n14:03:06.5,2\n")
+    assert log.channels["v"].times.tolist() == [14 * 3600 + 3 * 60 + 5.5, 14 * 3600 + 3 * 60 + 6.5]
+    log = read(tmp_path, "day,clock,t,v\n2026-11-29,14:03:05.5,0.5,1\n2026-11-29,14:03:06.5,1.5,2\n")
+    assert log.channels["v"].times.tolist() == [0.5, 1.5]
+    assert dict(log.skipped) == {"day": "text", "clock": "text"}
+
+
+@each_row(
+    "name, first, since, told",
+    [
+        ("Time", 45000.5, datetime(2023, 3, 15, 12), "days as Excel counts them"),
+        ("Time", 738000.5, datetime(2020, 7, 28, 12), "days as MATLAB counts them"),
+        ("datenum", 738000.5, datetime(2020, 7, 28, 12), "days as MATLAB counts them"),
+        ("t [days]", 0.5, datetime(1970, 1, 1, 12), ""),
+    ],
+)
+def test_days_of_spreadsheets_and_of_matlab_are_times(name, first, since, told, tmp_path):
+    rows = [f"{first + i * 0.05 / 86400:.12f},1" for i in range(40)]
+    log = read(tmp_path, "\n".join([f"{name},v", *rows]) + "\n")
+    begin = since.replace(tzinfo=timezone.utc).timestamp()
+    assert log.channels["v"].times == pytest.approx(begin + 0.05 * np.arange(40), abs=2e-5)
+    assert [note.partition("taken as ")[2] for note in log.notes] == [told] * (told != "")
+
+
+def test_seconds_of_half_a_day_since_the_start_are_no_days(tmp_path):
+    log = read(tmp_path, "time,v\n" + "".join(f"{45000.5 + i / 200},1\n" for i in range(40)))
+    assert log.channels["v"].times[0] == 45000.5
+
+
 def test_dates_are_seconds_since_1970(tmp_path):
     log = read(tmp_path, "stamp,v\n2024-05-01T12:00:00.25Z,1\n2024-05-01 14:00:01+02:00,2\n")
     noon = datetime(2024, 5, 1, 12, tzinfo=timezone.utc).timestamp()
@@ -201,6 +254,17 @@ def test_dates_are_seconds_since_1970(tmp_path):
         ("q[0]", ""),
         ("speed[left]", ""),
         ("deg", ""),
+        ("x(in)", "in"),
+        ("x [ft]", "ft"),
+        ("v_l(ips)", "ips"),
+        ("v_ips", "in/s"),
+        ("v_ft_s", "ft/s"),
+        ("v_mph", "mph"),
+        ("left_in", ""),  # An input?
+        ("wrench_ft", ""),  # Force and torque?
+        ("time_in_s", ""),
+        ("q_RS_w []", ""),
+        ("v_RS_R_x [m s^-1]", "m s^-1"),
         ("v_mps", "m/s"),
         ("v_mm_s", "mm/s"),
         ("v_km_h", "km/h"),
@@ -300,6 +364,33 @@ def test_of_a_table_with_bytes_overwritten_all_other_rows_are_read(tmp_path):
             assert log.damage or (log.notes and not tenth)
 
 
+@each_row("delimiter", [",", ";", "\t"])
+def test_a_long_table_has_the_numbers_of_float_and_the_lines_of_its_damage(delimiter, tmp_path):
+    numbers = RANDOM.normal(size=(6000, 3)) * 10.0 ** RANDOM.integers(-8, 8, (6000, 3))
+    forms = "{!r}", "{:.3f}", "+{!r}", "{:.0f}", "{:.17e}", " {!r} ", "00{:.9f}"
+    cells = [
+        [forms[(i + j) % len(forms)].format(abs(value)) for j, value in enumerate(row)]
+        for i, row in enumerate(numbers.tolist())
+    ]
+    cells[4000:] = [  # As most tables are, and with cells that are empty.
+        [repr(value) if (i + j) % 7 or i < 1000 else "" for j, value in enumerate(row)]
+        for i, row in enumerate(numbers[4000:].tolist())
+    ]
+    right = np.array([[float(cell or "nan") for cell in row] for row in cells])
+    lines = [delimiter.join(row) for row in ("abc", *cells)]
+    log = read(tmp_path, "\n".join(lines) + "\n")
+    assert np.array_equal(values(log), right, equal_nan=True) and not log.damage
+    lines[3001] += f"{delimiter}1"
+    lines[5001] = "1,5;2" if delimiter == ";" else delimiter.join("12")
+    lines[5201] = delimiter.join("1?2")
+    log = read(tmp_path, "\n".join(lines) + "\n")
+    assert log.damage == (
+        "2 lines are left out: not 3 cells in lines 3002 and 5002",
+        "column 'b': no number, but such as '?', in line 5202",
+    )
+    assert len(log.channels["a"]) == 5998
+
+
 def test_what_is_damaged_is_said_with_its_lines(tmp_path):
     log = read(tmp_path, "t,v,w\n0,1,2\n1,2\n2,x,4\n3,4,5\n4,y,6\n5,6,7\n6,7")
     assert log.damage == (
@@ -351,7 +442,7 @@ def test_a_trajectory_is_positions_and_orientations(header, tmp_path):
         (
             "t [m],v\n0,1\n",
             "log.csv",
-            "log.csv: unit of the times 't [m]' must be s, ms, us or ns, got 'm'",
+            "log.csv: unit of the times 't [m]' must be s, ms, us, ns or d, got 'm'",
         ),
         (
             "1 2 3\n4 5 6\n",
@@ -370,6 +461,30 @@ def test_a_table_that_cannot_be_read_says_why(text, name, message, tmp_path):
 def test_a_trajectory_is_known_by_the_length_of_its_quaternions(length, kind, tmp_path):
     (tmp_path / "log.txt").write_text("".join(f"{t} 1 2 3 0 0 0 {length}\n" for t in range(4)))
     assert read_log(tmp_path / "log.txt").kind == kind
+
+
+def test_nanoseconds_of_a_trajectory_are_seconds(tmp_path):
+    rows = [f"{1700000000_000000000 + i * 100_000_000} 1 2 3 0 0 0 1" for i in range(5)]
+    log = read(tmp_path, "\n".join(rows) + "\n", "poses.tum")
+    assert log.channels["position"].times == pytest.approx(1.7e9 + 0.1 * np.arange(5), abs=1e-6)
+    assert log.notes == ("times are column 1, taken as ns",)
+
+
+@each_row(
+    "rows, reason",
+    [
+        (
+            "0 0 0 0 0 0 0 1|1 0 0 0 0 0 0 .5|2 0 0 0 0 0 0 .5",
+            "columns 5 to 8 must be unit quaternions, got one of length 0.5 in row 2",
+        ),
+        ("0 0 0 0 0 0 0 1|1 0 0 0 0 0 0 1", ""),
+        ("0 0 a 0 0 0 0 1|1 0 b 0 0 0 0 1", "column 3 must hold numbers, got text"),
+    ],
+)
+def test_eight_columns_that_are_no_trajectory_say_why(rows, reason, tmp_path):
+    log = read(tmp_path, rows.replace("|", "\n") + "\n")
+    assert log.kind == ("csv" if reason else "tum")
+    assert log.notes[:1] == ((f"no TUM trajectory: {reason}",) if reason else ())
 
 
 @pytest.mark.parametrize(("share", "is_read"), [(0.07, True), (0.09, False)])

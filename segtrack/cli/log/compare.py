@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,15 +14,18 @@ from segtrack.cli.log.options import (
     SimulationOptions,
     TrialOption,
     VehicleOption,
+    log_path,
     simulation_command,
 )
 from segtrack.cli.output import counting, finish, path, say_written
 from segtrack.errors import InvalidValueError, MissingPackageError, Phrase
+from segtrack.files import check_file
 
 if TYPE_CHECKING:
     from segtrack.logs.compare import Comparison, Stated
     from segtrack.logs.mapping import LoadedTerrain, MappedLog, Plausibility
     from segtrack.logs.replay import Replay
+    from segtrack.robot import Motion
 
 MappingFile = Annotated[
     Path, typer.Option(parser=path, help="Mapping file: which channel is which quantity.", show_default=False)
@@ -107,7 +110,8 @@ def clock_deviations(mapped: MappedLog) -> dict[str, float | None]:
 def compare(
     options: SimulationOptions,
     logs: Annotated[
-        list[Path], typer.Argument(parser=path, help="The log; several are repeats, as are trials of one.")
+        list[Path],
+        typer.Argument(parser=log_path, help="The log; several are repeats, as are trials of one."),
     ],
     mapping: MappingFile,
     trial: TrialOption = None,
@@ -121,12 +125,24 @@ def compare(
         typer.Option(help="How simulated positions are laid onto logged ones: event, start, se3 or none."),
     ] = "event",
     numerics: NumericsOption = True,
+    mcap: Annotated[
+        Path | None,
+        typer.Option(
+            parser=path,
+            help="MCAP file to write the log and its simulations to, with topics of each: for Foxglove, "
+            "PlotJuggler or Rerun.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Replay a log, and say by how much the simulation errs in each phase, beside how uncertain that is."""
     from segtrack.logs.compare import Stated, check_alignment, load_stated
     from segtrack.logs.mapping import map_trials
+    from segtrack.logs.reading import write_bag
 
     check_alignment(align)
+    if mcap is not None:
+        check_file("--mcap", mcap, (".mcap",))
     stated = Stated() if uncertain is None else load_stated("--uncertain", uncertain)
     folder = options.folder(f"compare-{logs[0].stem}")
     mapped = [part for log in logs for part in map_trials(log, mapping, vehicle, constants or (), trial)]
@@ -134,10 +150,14 @@ def compare(
     for ground in grounds:
         if ground is not None:
             stated.check_terrain(ground)
+    if mcap is not None and len(mapped) > 1:
+        raise InvalidValueError("--mcap", "given with one log, or --trial", Phrase(f"{len(mapped)} trials"))
     findings = checked(mapped, grounds)
     replays = [replayed(part, ground, options) for part, ground in zip(mapped, grounds, strict=True)]
     comparisons, interrupted = _compare_all(replays, stated, align, numerics, options.jobs)
     _write_results(comparisons, replays, findings, folder, options.as_json, _ended(interrupted))
+    if mcap is not None:
+        say_written(write_bag(_motions(replays[0][1]), mcap))
 
 
 def _compare_all(
@@ -185,6 +205,7 @@ def _write_results(
 ) -> None:
     """Print tables, and write everything to a folder."""
     from segtrack.logs.compare import area_rows
+    from segtrack.logs.reading import write_csv, write_tum
     from segtrack.report import Outcome
     from segtrack.report.logs import area_table, compare_tables, draw_comparison, findings_tables
 
@@ -203,7 +224,10 @@ def _write_results(
     for i, comparison in enumerate(comparisons):
         number = f"-{i + 1}" if len(comparisons) > 1 else ""
         files[f"compare{number}.png"] = draw_comparison(comparison)
-        say_written(*_motions(replays[i][1], folder, number))
+        for name, motion in _motions(replays[i][1]).items():
+            say_written(write_csv(motion, folder / f"{name}{number}.csv"))
+        for name, motion in _poses(comparison).items():
+            say_written(write_tum(motion, folder / f"{name}{number}.tum"))
     notes = [f"{mapped.motion.name}: {note}" for mapped, _ in replays for note in mapped.notes]
     notes += [
         f"{comparison.name}, {run.run}: {note}"
@@ -214,21 +238,26 @@ def _write_results(
     finish(Outcome(tables, summary, files, notes, ended), folder, as_json)
 
 
-def _motions(replay: Replay, folder: Path, number: str) -> Iterator[Path]:
-    """Write the log in the terrain's frame and its simulations as logs of the same form."""
-    from segtrack.logs.reading import write_csv
-
+def _motions(replay: Replay) -> dict[str, Motion]:
+    """The log in the terrain's frame and its simulations, by name."""
     motions = {"logged": replay.logged, "commanded": replay.commanded, "measured": replay.measured}
-    for name, motion in motions.items():
-        if motion is not None:
-            yield write_csv(motion, folder / f"{name}{number}.csv")
+    return {name: motion for name, motion in motions.items() if motion is not None}
+
+
+def _poses(comparison: Comparison) -> dict[str, Motion]:
+    """Poses that are compared, simulated ones laid onto the log's, by name; for evo."""
+    runs = comparison.runs.values()
+    logged = [poses for run in runs if (poses := run.logged.poses()) is not None]
+    longest = max(logged, key=lambda poses: len(poses.signals["position"].times), default=None)
+    found = {"logged": longest, **{str(run.run): run.laid for run in runs}}
+    return {} if longest is None else {name: poses for name, poses in found.items() if poses is not None}
 
 
 @simulation_command
 def report(
     options: SimulationOptions,
     log: Annotated[
-        Path, typer.Argument(parser=path, help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)
+        Path, typer.Argument(parser=log_path, help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)
     ],
     mapping: MappingFile,
     trial: TrialOption = None,

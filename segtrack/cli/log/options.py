@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from segtrack.cli.output import Jobs, JsonFlag, OutFolder, command, results_folder
+from segtrack.cli.output import Jobs, JsonFlag, OutFolder, command, path, results_folder
 from segtrack.reproduce import EngineChoice, TrackModel
 
 VehicleOption = Annotated[
@@ -31,6 +31,12 @@ TrialOption = Annotated[
     int | None,
     typer.Option(help="Number of the trial, of a log that the mapping splits.", min=1, show_default=False),
 ]
+
+
+def log_path(text: str) -> Path:
+    """Parse the path of a log; `.` and `..` become that of the folder, which has a name."""
+    found = path(text)
+    return found.resolve() if found.name in ("", "..") else found
 
 
 @dataclass(frozen=True)

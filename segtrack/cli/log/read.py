@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from segtrack.cli.log.options import ConstantsOption, TrialOption
+from segtrack.cli.log.options import ConstantsOption, TrialOption, log_path
 from segtrack.cli.output import JsonFlag, OutFolder, command, finish, path, results_folder, say_written, words
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.files import check_file, to_json, write_text
@@ -19,7 +19,7 @@ def inspect(
     file: Annotated[
         Path,
         typer.Argument(
-            parser=path,
+            parser=log_path,
             help="CSV, TSV, TUM (also .gz), .mat, .bag, .db3, .mcap, or folder of a ROS 2 bag.",
             show_default=False,
         ),
@@ -40,7 +40,8 @@ def inspect(
 
 
 LogFile = Annotated[
-    Path | None, typer.Argument(parser=path, help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False)
+    Path | None,
+    typer.Argument(parser=log_path, help="CSV, TUM, MATLAB, ROS bag or MCAP.", show_default=False),
 ]
 
 

@@ -20,6 +20,7 @@ from segtrack.logs.compare.errors import (
     Key,
     Responses,
     errors_of,
+    laying,
     peak_is_hidden,
     responses_of,
     shared_courses,
@@ -91,7 +92,7 @@ def compare_motions(
         simulated: Simulated motion.
         run: Kind of simulation, by its drive.
         sides: Places of the tracks of both sides; None if there are no two.
-        alignment: Alignment of positions with the logged ones, see `aligned_positions`.
+        alignment: Alignment of positions with the logged ones, see `laying`.
         event: Time of the alignment's event [s].
         variants: Other simulations; none leaves their part of the uncertainty open.
         data: Uncertainty of the log besides its noise.
@@ -105,10 +106,14 @@ def compare_motions(
     pair = _Pair(logged, simulated, sides, alignment, event)
     variants = variants if variants is not None else Variants()
     rows = tuple(_rows(pair, run, variants, data if data is not None else DataUncertainty()))
+    laid, poses = laying(pair.simulated.motion, pair.logged.motion, alignment, event), None
+    if laid is not None and (own := pair.simulated.motion.poses()) is not None:
+        poses = laid.move_poses(own)
     return RunComparison(
         run=run,
         logged=pair.logged.motion,
         simulated=pair.simulated.motion,
+        laid=poses,
         logged_phases=pair.logged.phases,
         simulated_phases=pair.simulated.phases,
         rows=rows,

@@ -14,6 +14,7 @@ from segtrack.logs.compare.errors import Error
 from segtrack.logs.compare.phases import Phases, SampledMotion
 from segtrack.logs.compare.uncertainty import COVERAGE, DataUncertainty, Uncertainty
 from segtrack.logs.statistics import REPLICATES, percentile_interval
+from segtrack.robot import Motion
 
 Run = Literal["commanded", "measured"]
 """Belt and flipper motion of the log that drove a simulation."""
@@ -53,6 +54,11 @@ class ErrorRow:
     range_fraction: float | None
     parts: Uncertainty
     verdict: Verdict
+
+    @property
+    def is_imposed(self) -> bool:
+        """True for what a simulation by measured belts has from the log: it is not judged by it."""
+        return self.run == "measured" and self.quantity.startswith(("belt speed", "flipper"))
 
     @property
     def uncertainty(self) -> float | None:
@@ -136,6 +142,7 @@ class RunComparison:
         errors: All values of each row's error, by quantity and phase.
         currents: Fits of logged motor currents.
         notes: Missing and estimated quantities, a sentence each.
+        laid: Simulated positions and orientations as they are compared, laid onto the log's; None without.
     """
 
     run: Run
@@ -147,6 +154,7 @@ class RunComparison:
     errors: Mapping[tuple[str, str], Error]
     currents: tuple[CurrentFit, ...]
     notes: tuple[str, ...]
+    laid: Motion | None = None
 
     def find(self, quantity: str, phase: str = "whole") -> ErrorRow | None:
         """The row of a quantity and phase, if there is one."""

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from segtrack.errors import UnknownNameError
 from segtrack.logs.compare.phases import (
     CLIMB_PHASES,
     DRIVE,
     SAMPLE_TIME,
+    STRIDE,
     WINDOW,
     Phases,
     SampledMotion,
@@ -22,6 +24,7 @@ from segtrack.logs.compare.phases import (
     smoothed,
 )
 from segtrack.logs.mapping import SIDES
+from segtrack.robot import Motion
 
 Array = NDArray[np.float64]
 
@@ -86,7 +89,8 @@ def _time_courses(motion: SampledMotion, forces: Forces) -> Iterator[tuple[str, 
         yield "pitch", _course("rad", motion.times, motion.pitch)
     moved = motion.displacements()
     if moved is not None:
-        yield "displacement", _course("m", motion.middles, moved)
+        middles = (motion.times[STRIDE:] + motion.times[:-STRIDE]) / 2
+        yield "displacement", _course("m", middles, moved)
     for side in SIDES:
         slip, force, speed = motion.slip(side), forces[side], motion.values(f"belt_speed.{side}")
         if slip is not None:
@@ -286,10 +290,33 @@ def check_alignment(alignment: str) -> None:
         raise UnknownNameError("alignment", alignment, ALIGNMENTS)
 
 
-def aligned_positions(
+class RigidMotion(NamedTuple):
+    """Rotation (3, 3) and offset (3,) [m] in the world: a point becomes rotation times point plus offset."""
+
+    rotation: Array
+    offset: Array
+
+    def move(self, points: Array) -> Array:
+        """Return points (n, 3) [m] where they are then."""
+        moved: Array = points @ self.rotation.T + self.offset
+        return moved
+
+    def move_poses(self, motion: Motion) -> Motion:
+        """Return positions and orientations of a motion that has both, where they are then."""
+        position, orientation = motion.signals["position"], motion.signals["orientation"]
+        turned = Rotation.from_matrix(self.rotation) * Rotation.from_quat(orientation.values)
+        return motion.with_signals(
+            {
+                "position": replace(position, values=self.move(position.values)),
+                "orientation": replace(orientation, values=turned.as_quat()),
+            }
+        )
+
+
+def laying(
     simulated: SampledMotion, logged: SampledMotion, alignment: Alignment, event: float | None
-) -> Array | None:
-    """Simulated positions, moved onto the logged ones (n, 3) [m]; None if either has none.
+) -> RigidMotion | None:
+    """Rigid motion that lays simulated positions onto the logged ones; None if either has none.
 
     Args:
         simulated: The simulated motion.
@@ -302,10 +329,9 @@ def aligned_positions(
         return None
     known = np.isfinite(simulated.position).all(axis=1) & np.isfinite(logged.position).all(axis=1)
     if alignment == "none" or not known.any():
-        return simulated.position
+        return RigidMotion(np.eye(3), np.zeros(3))
     if alignment == "se3":
-        rotation, offset = rigid_motion(simulated.position[known], logged.position[known])
-        return simulated.position @ rotation.T + offset
+        return rigid_motion(simulated.position[known], logged.position[known])
     shared = np.flatnonzero(known)
     at = shared[0]
     if alignment == "event" and event is not None:
@@ -313,8 +339,8 @@ def aligned_positions(
     return _laid(simulated, logged, int(at))
 
 
-def rigid_motion(points: Array, targets: Array) -> tuple[Array, Array]:
-    """Rotation (3, 3) and offset (3,) [m] that lay points (n, 3) onto targets (n, 3) with the least squares.
+def rigid_motion(points: Array, targets: Array) -> RigidMotion:
+    """Rigid motion that lays points (n, 3) onto targets (n, 3) [m] with the least squares.
 
     Umeyama 1991, without the scale.
     """
@@ -322,21 +348,19 @@ def rigid_motion(points: Array, targets: Array) -> tuple[Array, Array]:
     u, _, v = np.linalg.svd((targets - target).T @ (points - middle))
     signs = np.diag([1.0, 1.0, np.sign(np.linalg.det(u) * np.linalg.det(v))])
     rotation = u @ signs @ v
-    return rotation, target - rotation @ middle
+    return RigidMotion(rotation, target - rotation @ middle)
 
 
-def _laid(simulated: SampledMotion, logged: SampledMotion, at: int) -> Array:
-    """Simulated positions, turned and shifted on the ground so that x, y and yaw agree at a sample."""
+def _laid(simulated: SampledMotion, logged: SampledMotion, at: int) -> RigidMotion:
+    """Turn and shift on the ground by which x, y and yaw of the simulated motion agree at a sample."""
     assert simulated.position is not None and logged.position is not None
     turn = 0.0
     if simulated.yaw is not None and logged.yaw is not None:
         turn = float(np.nan_to_num(logged.yaw[at] - simulated.yaw[at]))
     cos, sin = math.cos(turn), math.sin(turn)
     rotation = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
-    moved = (simulated.position - simulated.position[at]) @ rotation.T
-    shift = simulated.position[at].copy()
-    shift[:2] = logged.position[at, :2]
-    return moved + shift
+    target = np.append(logged.position[at, :2], simulated.position[at, 2])
+    return RigidMotion(rotation, target - rotation @ simulated.position[at])
 
 
 class Key(NamedTuple):
@@ -426,9 +450,11 @@ def shared_courses(
         if name in logged.courses
     }
     at = simulated.motion.times
-    moved = aligned_positions(simulated.motion, logged.motion, setting.alignment, setting.event)
-    if moved is not None and logged.motion.position is not None:
-        found["position"] = TimeCourse("m", at, moved), TimeCourse("m", at, logged.motion.position)
+    laid = laying(simulated.motion, logged.motion, setting.alignment, setting.event)
+    if laid is not None:
+        places = simulated.motion.position, logged.motion.position
+        assert places[0] is not None and places[1] is not None
+        found["position"] = TimeCourse("m", at, laid.move(places[0])), TimeCourse("m", at, places[1])
     return found
 
 

@@ -36,9 +36,9 @@ Array = NDArray[np.float64]
 SAMPLE_TIME = 0.02
 """Sampling time of the even clock that motions are compared on [s]."""
 WINDOW = 0.5
-"""Length of the windows of slip and yaw rate [s] ..."""
-STRIDE = 2
-"""... and how many of them a displacement takes (relative pose error)."""
+"""Length of the windows of slip and yaw rate [s]."""
+STRIDE = 50
+"""Samples over which a displacement is taken, 1 s (relative pose error)."""
 SMOOTHING = 0.25
 """Length of the quadratics that take the noise out of pitch (Savitzky and Golay) [s]."""
 _DENSE = 1.5
@@ -179,17 +179,26 @@ class SampledMotion:
         return None if self.yaw is None else np.diff(self.yaw[self.edges])
 
     def displacements(self) -> Array | None:
-        """Displacement over `STRIDE` windows, in the body frame at their beginning (m, 3) [m]."""
+        """Displacement over `STRIDE` samples from each one on, in the body frame there (m, 3) [m]."""
         if self.position is None or self._rotation is None:
             return None
-        at = self.edges
-        begin, end = at[:-STRIDE], at[STRIDE:]
-        moved = self.position[end] - self.position[begin]
-        known = np.isfinite(moved).all(axis=1) & np.isfinite(self._rotation[begin]).all(axis=1)
-        found = np.full((len(self.middles), 3), np.nan)
-        turns = Rotation.from_quat(self._rotation[begin[known]])
-        found[np.flatnonzero(known)] = turns.inv().apply(moved[known])
+        moved, turns = self.position[STRIDE:] - self.position[:-STRIDE], self._rotation[:-STRIDE]
+        known = np.isfinite(moved).all(axis=1) & np.isfinite(turns).all(axis=1)
+        found = np.full((len(moved), 3), np.nan)
+        if known.any():
+            found[known] = Rotation.from_quat(turns[known]).inv().apply(moved[known])
         return found
+
+    def poses(self) -> Motion | None:
+        """Positions and orientations at the times at which both are known; None if they never are."""
+        if self.position is None or self._rotation is None:
+            return None
+        known = np.isfinite(self.position).all(axis=1) & np.isfinite(self._rotation).all(axis=1)
+        if not known.any():
+            return None
+        parts = {"position": self.position, "orientation": self._rotation}
+        signals = {key: Signal(self.times[known], values[known]) for key, values in parts.items()}
+        return Motion(self.motion.name, signals)
 
     @cached_property
     def _rotation(self) -> Array | None:

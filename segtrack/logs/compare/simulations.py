@@ -288,7 +288,7 @@ def compare(
         replay: The log, and its simulations by commands and by measured belts.
         stated: Standard deviations of inputs and log; u_input is not given without inputs.
         clocks: Standard deviation of each source's clock offset, where it is known [s].
-        alignment: Alignment of positions with the logged ones, see `aligned_positions`.
+        alignment: Alignment of positions with the logged ones, see `laying`.
         refine: Simulate half and a quarter of the time step, for u_num.
         workers: Processes; as many as there are cores if not given.
         on_done: Called after each of `simulation_count`.

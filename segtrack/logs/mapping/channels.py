@@ -192,19 +192,20 @@ class MappedQuantity:
 
 
 def add_files(log: Log, files: Sequence[str]) -> Log:
-    """The log with channels of further files; each is called `FILE: CHANNEL`.
+    """The log with channels, and damage, of further files; each is called `FILE: CHANNEL`.
 
     Raises:
         FileAccessError: A file cannot be read.
         LogFileError: A file is no log.
     """
-    channels = dict(log.channels)
+    channels, damage = dict(log.channels), list(log.damage)
     for path in files:
-        file = Path(path).name
-        for name, channel in read_log(path).channels.items():
+        file, other = Path(path).name, read_log(path)
+        damage += [f"{file}: {text}" for text in other.damage]
+        for name, channel in other.channels.items():
             source = channel.source if channel.source == file else f"{file}: {channel.source}"
             channels[f"{file}: {name}"] = replace(channel, name=f"{file}: {name}", source=source)
-    return replace(log, channels=channels)
+    return replace(log, channels=channels, damage=tuple(damage))
 
 
 def find_column(log: Log, name: str) -> ChannelColumn | None:
@@ -298,9 +299,11 @@ def _width_problems(reference: Reference, columns: Mapping[str, ChannelColumn]) 
     """Yield keys, with their dots, and problems with their numbers at a time, or their sources."""
     if isinstance(reference, SeveralChannels) and not _is_geodetic(reference):
         count = sum(column.width for column in columns.values())
-        widths = {Orientation: (4,), Position: (2, 3)}.get(type(reference), (3,))
+        widths = {Orientation: (4, 9, 12), Position: (2, 3, 12)}.get(type(reference), (3,))
         if count not in widths:
-            yield ".channels", f"must have {' or '.join(map(str, widths))} numbers at a time, got {count}"
+            *others, last = map(str, widths)
+            listed = f"{', '.join(others)} or {last}" if others else last
+            yield ".channels", f"must have {listed} numbers at a time, got {count}"
     else:
         for key, column in columns.items():
             if column.width > 1:

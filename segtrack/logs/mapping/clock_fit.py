@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky_banded
 from scipy.linalg.lapack import dtbtrs
 from scipy.optimize import brentq, minimize_scalar
 from scipy.spatial.transform import Rotation
-from scipy.stats import binom, chi2, theilslopes
 
 from segtrack.errors import ClockError, Phrase
 from segtrack.geometry import rpy_of, rpys_of
@@ -294,7 +294,10 @@ class SensorMounting:
             return True
         variances = np.sum(axes * (np.array(self.covariance) @ axes), axis=0)
         distance = float(np.sum((axes.T @ apart) ** 2 / variances))
-        return distance <= float(chi2.ppf(0.95, len(variances))) * (self.quantile / NORMAL_QUANTILE) ** 2
+        return (
+            distance
+            <= float(scipy.stats.chi2.ppf(0.95, len(variances))) * (self.quantile / NORMAL_QUANTILE) ** 2
+        )
 
     def _parts(self) -> tuple[Array, Array]:
         """Axes (3, k) of the body about which turns can be seen, and those about which they cannot."""
@@ -381,7 +384,7 @@ def fit_to_receive_times(source: str, stamps: Array, times: Array) -> ClockFit:
     at_zero, slope = _line_below(since, late)
     above = late - at_zero - slope * since
     x, y = _earliest(since, above)
-    more, _, low, high = theilslopes(y, x, 0.95)
+    more, _, low, high = scipy.stats.theilslopes(y, x, 0.95)
     middle = float(np.median(x))
     rest = y - more * (x - middle)
     level, below, beyond = _median(rest)
@@ -434,7 +437,7 @@ def _earliest(x: Array, y: Array) -> tuple[Array, Array]:
 def _median(values: Array) -> tuple[float, float, float]:
     """Median and its interval of 95 %, from the ranks between which it is."""
     ordered = np.sort(values)
-    rank = int(binom.ppf(0.025, len(values), 0.5))
+    rank = int(scipy.stats.binom.ppf(0.025, len(values), 0.5))
     low = max(rank - 1, 0)
     return float(np.median(values)), float(ordered[low]), float(ordered[len(values) - 1 - low])
 

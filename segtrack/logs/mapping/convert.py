@@ -9,11 +9,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
+from scipy.spatial.transform import Rotation
 
 from segtrack.description import TrackOffsets, VehicleDescription, consistency_problems
 from segtrack.errors import InvalidValueError, Problem, UnknownNameError
 from segtrack.logs.mapping.channels import MappedQuantity
 from segtrack.logs.mapping.mapping_file import LogMapping
+from segtrack.logs.mapping.pose_columns import ORTHOGONAL, off_rotation
 from segtrack.logs.mapping.quantities import (
     ANGLE,
     BELT_TRAVEL,
@@ -123,9 +125,10 @@ def convert_signals(
             none = f"{' and '.join(found.names)} has none in any of {len(values)} rows"
             problems.append(Problem(found.path, f"has no numbers: {none}"))
             continue
-        when, numbers = times[there], values[there]
+        when, numbers = (times, values) if there.all() else (times[there], values[there])
         if isinstance(reference, Orientation):
-            numbers, problem = _unit_quaternions(numbers, np.flatnonzero(there), found.path)
+            to_quaternions = _unit_quaternions if numbers.shape[1] == 4 else _quaternions_of_matrices
+            numbers, problem = to_quaternions(numbers, np.flatnonzero(there), found.path)
             problems += [] if problem is None else [problem]
         elif isinstance(reference, Position) and reference.channels is None:
             numbers = to_local_position(*numbers.T)
@@ -191,9 +194,13 @@ def _values(found: MappedQuantity, sides: TrackOffsets | None) -> Iterator[tuple
                 values = factor * column.values if of_side is None else of_side(column.values)
                 yield f"{found.key}.{side}", (-sign if side in reference.reversed else sign) * values
         case Orientation():
-            values = found.stacked()
+            values, inverse = found.stacked(), reference.given == "world in body"
+            if values.shape[1] > 4:
+                matrices = values.reshape(len(values), 3, -1)[:, :, :3]
+                turned = matrices.swapaxes(1, 2) if inverse else matrices
+                yield found.key, turned.reshape(len(values), 9)
+                return
             values = values[:, [1, 2, 3, 0]] if reference.order == "wxyz" else values
-            inverse = reference.given == "world in body"
             yield found.key, values * [-1.0, -1.0, -1.0, 1.0] if inverse else values
         case Position() if reference.channels is None:
             columns = [column.values for column in found.columns.values()]
@@ -201,6 +208,8 @@ def _values(found: MappedQuantity, sides: TrackOffsets | None) -> Iterator[tuple
             yield found.key, np.column_stack([columns[0], columns[1], height])
         case Position() | Velocity() | AngularVelocity() | SpecificForce():
             values = factor * found.stacked()
+            if values.shape[1] == 12:  # Of a pose by rows, each with a coordinate behind its rotation.
+                values = values[:, 3::4]
             if values.shape[1] == 2:
                 values = np.column_stack([values, np.where(np.isfinite(values[:, 0]), 0.0, np.nan)])
             yield found.key, values - reference.bias if isinstance(reference, AngularVelocity) else values
@@ -240,6 +249,25 @@ def _unit_quaternions(values: Array, rows: NDArray[np.intp], path: str) -> tuple
     message = f"must be quaternions of length one, got {lengths[first]:.4g} at row {rows[first]}"
     more = int(wrong.sum()) - 1
     return values, Problem(path, message + (f" and others in {more} more" if more else ""))
+
+
+def _quaternions_of_matrices(
+    values: Array, rows: NDArray[np.intp], path: str
+) -> tuple[Array, Problem | None]:
+    """Quaternions (n, 4) of the rotations nearest to matrices by rows (n, 9), and the problem of others."""
+    matrices = values.reshape(-1, 3, 3)
+    off = off_rotation(matrices)
+    wrong = off > ORTHOGONAL
+    if not wrong.any():
+        quaternions: Array = Rotation.from_matrix(matrices).as_quat()
+        return quaternions, None
+    first = int(np.argmax(wrong))
+    got = "a mirrored one" if np.isinf(off[first]) else f"one that is {off[first]:.2g} off"
+    message = (
+        f"must be rotation matrices, row by row: R R^T = 1 and det R = 1, got {got} at row {rows[first]}"
+    )
+    more = int(wrong.sum()) - 1
+    return values[:, :4], Problem(path, message + (f" and others in {more} more" if more else ""))
 
 
 def convert_steady_rows(

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
-from scipy.stats import t
 
 from segtrack.errors import Phrase
 from segtrack.logs.mapping.clock_fit import Estimate, NoiseLikelihood, NoiseModel, whiten
@@ -315,7 +315,7 @@ class JointFit:
 
     def quantile(self, which: int | slice) -> float:
         """Half the length of an interval over the standard deviation, the largest of several values'."""
-        return float(t.ppf(0.975, np.min(self.freedom[which])))
+        return float(scipy.stats.t.ppf(0.975, np.min(self.freedom[which])))
 
     def mirror(self, source: float, reference: float) -> JointFit:
         """Return the fit of the other clock to this one, with source and reference exchanged.

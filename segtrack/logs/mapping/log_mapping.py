@@ -91,6 +91,7 @@ class _LogMapper:
         self.mapping, self.file = mapping, mapping.file
         self.notes: list[str] = []
         whole = complete_log(log, self.file, self.notes)
+        self.notes += (f"damaged: {text}" for text in whole.damage)
         self.trial = choose_trial(whole, mapping, trial)
         self.log = whole if self.trial is None else cut_rows(whole, self.trial)
         self.limits = self.file.start, self.file.end
@@ -130,7 +131,8 @@ class _LogMapper:
         begin, _ = _span(signals)
         if self.trial is not None:
             begin = self.limit(signals, begin, self.trial)
-        signals = {key: replace(signal, times=signal.times - begin) for key, signal in signals.items()}
+        clock = {id(times): times - begin for times in (signal.times for signal in signals.values())}
+        signals = {key: replace(signal, times=clock[id(signal.times)]) for key, signal in signals.items()}
         signals = self.cut(signals, found)
         self.stop_at_problems()
         self.notes += constant_notes(self.mapping)

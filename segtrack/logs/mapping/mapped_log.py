@@ -170,7 +170,9 @@ def cut_piece(
         first, last = signal.times[0], signal.times[-1]
         piece = f"from {max(start, 0.0):.4g} s to {'the end' if end == np.inf else f'{end:.4g} s'}"
         return signal, Problem(path, f"has no value {piece}: it has some from {first:.4g} to {last:.4g} s")
-    part = replace(signal, times=signal.times[inside], values=signal.values[inside])
+    part = signal
+    if not inside.all():
+        part = replace(signal, times=signal.times[inside], values=signal.values[inside])
     gaps = np.flatnonzero(np.diff(part.times) > max_gap)
     if not len(gaps):
         return part, None
@@ -205,8 +207,8 @@ class Origin:
     Attributes:
         channels: Names of the log's channels; none for a constant.
         unit: Unit of these, or of the constant; empty for quantities without one.
-        clock: Clock of their times: `header`, `receive`, or a channel's name; empty for steady rows and
-            constants.
+        clock: Clock of their times: `header`, `receive`, `file` of a table, or a channel's name with its unit
+            if that is not s; empty for steady rows and constants.
         value: Constant in its unit as it is stated; None for channels.
     """
 

@@ -84,7 +84,7 @@ class SourceClock(Spec):
     """Stamps in messages' headers, put on the clock of receiving, or times of receiving; stamps if there."""
     time: Text | None = None
     """A channel of the source with its times, instead of both."""
-    unit: Literal["s", "ms", "us", "ns"] = "s"
+    unit: Literal["s", "ms", "us", "ns", "d"] = "s"
     """Unit of that channel."""
     sort: Annotated[bool, Field(strict=True)] = False
     """Put its rows in order of their times, those of one time as they come."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from segtrack.errors import SegtrackError
 from segtrack.logs.log import Channel, Log
 from segtrack.logs.mapping.mapping_file import STEADY
+from segtrack.logs.mapping.pose_columns import find_pose_columns
 from segtrack.logs.mapping.quantities import (
     ACCELERATION,
     ANGLE,
@@ -156,6 +157,7 @@ def propose_by_header(log: Log) -> Iterator[ProposedQuantity]:
         for name in ("position", "orientation"):
             yield ProposedQuantity(name, {"channels": name}, {}, (name,))
     words = find_words(log)
+    yield from _pose_columns(log, words)
     yield from _sides(words)
     for path, pattern, axes, units in _VECTORS:
         found = _components(words, path, pattern, axes, units)
@@ -167,6 +169,18 @@ def propose_by_header(log: Log) -> Iterator[ProposedQuantity]:
             yield ProposedQuantity(path, channels | said, todo, tuple(word.name for word in found))
     yield from _satellites(words)
     yield from _angles(words)
+
+
+def _pose_columns(log: Log, words: Sequence[Word]) -> Iterator[ProposedQuantity]:
+    """Poses that are known by all of their columns."""
+    units = {kind: units for kind, _, _, units in _VECTORS} | {"velocity": SPEED}
+    for path, names in find_pose_columns(log):
+        own = [word for word in words if word.name in names]
+        if path == "specific_force" and not shows_gravity(_columns(log, own)):
+            continue
+        said, todo = ({}, {}) if (kind := units[path]) is None else unit_keys(own, kind)
+        frame: Keys = {"frame": "world"} if path == "velocity" else {}
+        yield ProposedQuantity(path, {"channels": list(names), **said, **frame}, todo, tuple(names))
 
 
 def _columns(log: Log, words: Sequence[Word]) -> NDArray[np.float64]:
@@ -486,7 +500,9 @@ def propose(log: Log) -> str:
     if "orientation" in entries:  # It has the angles already.
         entries = {path: entry for path, entry in entries.items() if path not in ("roll", "pitch", "yaw")}
     rows = _STEADY if is_steady(log, entries) else _TIMED
-    lines = [_HEAD.format(name=log.path.name) + rows, *_clocks(log, entries.values()), "quantities:"]
+    damage = [f"# damaged: {text}" for text in log.damage]
+    head = _HEAD.format(name=log.path.name) + rows
+    lines = [*damage, head, *_clocks(log, entries.values()), "quantities:"]
     order = list(QUANTITIES)
     flippers = ""
     for entry in sorted(entries.values(), key=lambda entry: order.index(entry.path.partition(".")[0])):

@@ -18,8 +18,14 @@ _TURN = 2 * math.pi
 SIDES = ("left", "right")
 """Sides of a vehicle, as keys of belts end: `belt_speed.left`."""
 
-LENGTH = MappingProxyType({"m": 1.0, "cm": 0.01, "mm": 0.001, "km": 1000.0})
-SPEED = MappingProxyType({"m/s": 1.0, "cm/s": 0.01, "mm/s": 0.001, "km/h": 1 / 3.6})
+_FOOT = 0.3048
+LENGTH = MappingProxyType({"m": 1.0, "cm": 0.01, "mm": 0.001, "km": 1000.0, "in": _FOOT / 12, "ft": _FOOT})
+SPEED = MappingProxyType(
+    {
+        "m/s": 1.0, "cm/s": 0.01, "mm/s": 0.001, "km/h": 1 / 3.6,
+        "in/s": _FOOT / 12, "ft/s": _FOOT, "mph": 5280 * _FOOT / 3600,
+    }
+)  # fmt: skip
 ANGLE = MappingProxyType({"rad": 1.0, "mrad": 0.001, "deg": math.radians(1.0), "turns": _TURN})
 TURNING = MappingProxyType({"rad/s": 1.0, "deg/s": math.radians(1.0), "rpm": _TURN / 60, "turns/s": _TURN})
 COUNTS = MappingProxyType({"counts": 1.0})
@@ -28,7 +34,7 @@ CURRENT = MappingProxyType({"A": 1.0, "mA": 0.001})
 FORCE = MappingProxyType({"N": 1.0, "kN": 1000.0})
 ENERGY = MappingProxyType({"J": 1.0, "kJ": 1000.0, "Wh": 3600.0})
 ACCELERATION = MappingProxyType({"m/s^2": 1.0, "g": STANDARD_GRAVITY})
-TIME = MappingProxyType({"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9})
+TIME = MappingProxyType({"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "d": 86400.0})
 
 Units = Mapping[str, float]
 """Factors to segtrack's unit, by name."""
@@ -36,18 +42,24 @@ Units = Mapping[str, float]
 _OTHER_NAMES = {
     "deg": ("°", "degree", "degrees"),
     "rad": ("radian", "radians"),
-    "deg/s": ("°/s", "deg/sec", "dps", "deg s-1"),
-    "rad/s": ("rad/sec", "radps", "rad s-1"),
+    "deg/s": ("°/s", "deg/sec", "dps", "deg s-1", "deg s^-1"),
+    "rad/s": ("rad/sec", "radps", "rad s-1", "rad s^-1"),
     "rpm": ("1/min", "rev/min", "r/min", "RPM"),
     "turns/s": ("rev/s", "rps", "Hz"),
     "turns": ("rev", "revolutions"),
     "m": ("meter", "meters", "metre", "metres"),
-    "m/s": ("mps", "m/sec", "m s-1"),
+    "m/s": ("mps", "m/sec", "m s-1", "m s^-1"),
     "km/h": ("kph", "kmh", "km/hr"),
-    "m/s^2": ("m/s²", "m/s2", "m/s/s", "m s-2"),
+    "m/s^2": ("m/s²", "m/s2", "m/s/s", "m s-2", "m s^-2"),
     "counts": ("ticks", "count", "tick"),
     "counts/s": ("ticks/s", "cps", "count/s"),
     "us": ("µs", "μs"),
+    "d": ("day", "days"),
+    "in": ("inch", "inches"),
+    "ft": ("foot", "feet"),
+    "in/s": ("ips", "in/sec"),
+    "ft/s": ("ft/sec",),
+    "mph": ("mi/h",),
 }
 _PLAIN = {other: unit for unit, others in _OTHER_NAMES.items() for other in others}
 
@@ -216,8 +228,8 @@ class BeltSpeed(SideChannels):
 
     units: ClassVar[Units] = BELT_SPEED
     unit: Annotated[str, Field(strict=True), unit_among(BELT_SPEED)] | None = None
-    """Speeds m/s, cm/s, mm/s, km/h, of what turns rad/s, deg/s, rpm, turns/s, counts/s; or how far they have
-    come: m, cm, mm, rad, deg, turns, counts. The log's own if not given."""
+    """Speeds m/s, cm/s, mm/s, km/h, in/s, ft/s, mph, of what turns rad/s, deg/s, rpm, turns/s, counts/s; or
+    how far they have come: m, cm, mm, in, ft, rad, deg, turns, counts. The log's own if not given."""
     radius: Positive | None = None
     """Pitch radius of the sprocket [m]; for angles, turns and their rates."""
     gear_ratio: Positive = 1.0
@@ -300,7 +312,7 @@ class SlipVelocity(SideChannels):
 
     units: ClassVar[Units] = SPEED
     unit: Annotated[str, Field(strict=True), unit_among(SPEED)] | None = None
-    """m/s, cm/s, mm/s, km/h; the log's own if not given."""
+    """m/s, cm/s, mm/s, km/h, in/s, ft/s, mph; the log's own if not given."""
     positive: Literal["belt faster", "ground faster"] | None = None
     """Meaning of a positive number."""
 
@@ -336,7 +348,7 @@ class Position(SeveralChannels):
 
     units: ClassVar[Units] = LENGTH
     channels: Texts | None = None  # type: ignore[assignment]
-    """x, y and z in a world whose z is up; z is taken as 0 where there are two."""
+    """x, y and z in a world whose z is up; z is taken as 0 where there are two. Twelve are a pose by rows."""
     latitude: Text | None = None
     """Channel in degrees, instead of channels: x is then east, y north of the first place, on WGS 84 ..."""
     longitude: Text | None = None
@@ -344,7 +356,7 @@ class Position(SeveralChannels):
     height: Text | None = None
     """... and height [m]; taken as 0 if not given."""
     unit: Annotated[str, Field(strict=True), unit_among(LENGTH)] | None = None
-    """m, cm, mm, km; the log's own if not given."""
+    """m, cm, mm, km, in, ft; the log's own if not given."""
 
     def channel_names(self) -> Iterator[tuple[str, str]]:
         """Names of the channels of lengths, or of satellite positions."""
@@ -369,15 +381,19 @@ class Velocity(SeveralChannels):
 
     units: ClassVar[Units] = SPEED
     unit: Annotated[str, Field(strict=True), unit_among(SPEED)] | None = None
-    """m/s, cm/s, mm/s, km/h; the log's own if not given."""
+    """m/s, cm/s, mm/s, km/h, in/s, ft/s, mph; the log's own if not given."""
     frame: Literal["body", "world"] = "body"
     """Frame of its axes: the sensor's, or that of the world in which orientations are given."""
 
 
 class Orientation(SeveralChannels):
-    """Attitude as unit quaternions of the vehicle, or of a sensor on it, in a world whose z is up."""
+    """Attitude of the vehicle, or of a sensor on it, in a world whose z is up.
+
+    Unit quaternions; or rotation matrices by rows, nine numbers, or twelve with the position behind each row.
+    """
 
     order: Literal["xyzw", "wxyz"] = "xyzw"
+    """Order of a quaternion's numbers."""
     given: Literal["body in world", "world in body"] = "body in world"
     """What the numbers turn into what: the body's axes into the world's, or the other way."""
 

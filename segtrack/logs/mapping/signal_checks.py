@@ -69,9 +69,16 @@ def check_spacing(evidence: LogEvidence) -> Iterator[Observation]:
         if evidence.mapped.is_steady or count < 50 or lasts / (count - 1) > _SHORTEST_SPACING:
             continue
         state = f"{count} samples of {key} within {lasts:.3g} s"
-        told = f"{count / lasts:.3g} in a second: its times may be in another unit than s"
+        told = f"{count / lasts:.3g} in a second: its times may be in another unit than s" + _as_days(signal)
         yield Observation("sample times", (_path(key),), state, told, lasts < 0.5, 10.0)
         return
+
+
+def _as_days(signal: Signal) -> str:
+    """Say how far apart samples would be if their times were days, with the line for it."""
+    step = 86400 * float(np.median(np.diff(signal.times)))
+    line = f"sources: {{{signal.source}: {{time: ..., unit: d}}}}"
+    return f"; {step:.3g} s apart if they are days: {line}" if step > _SHORTEST_SPACING else ""
 
 
 def check_missing(evidence: LogEvidence) -> Iterator[Observation]:
@@ -133,7 +140,8 @@ def check_spikes(evidence: LogEvidence) -> Iterator[Observation]:
         if spacing > _SLOW and quantity not in _FASTEST:
             continue  # A drive of a moment is as short.
         values = _columns(signal)
-        rest = median_filter(values, size=(2 * _SHORT + 1, 1), mode="nearest")
+        # Of one column at a time: scipy has a fast way for those.
+        rest = np.stack([median_filter(c, 2 * _SHORT + 1, mode="nearest") for c in values.T], axis=1)
         away = np.abs(values - rest)
         noise = noise_of(values)
         spans = np.quantile(rest, 0.99, axis=0) - np.quantile(rest, 0.01, axis=0)
@@ -174,7 +182,7 @@ def check_jumps(evidence: LogEvidence) -> Iterator[Observation]:
             continue
         values = _columns(signal)
         # Medians of four samples before and behind each step: spikes and noise are in none.
-        before = np.median(np.lib.stride_tricks.sliding_window_view(values, 4, axis=0), axis=-1)
+        before = _median_of_four(values[:-3], values[1:-2], values[2:-1], values[3:])
         steps = np.linalg.norm(before[4:] - before[:-4], axis=1) * (2.0 if key == "orientation" else 1.0)
         at_once = np.linalg.norm(np.diff(values, axis=0), axis=1)[3:-3][: len(steps)] * (
             2.0 if key == "orientation" else 1.0
@@ -193,6 +201,15 @@ def check_jumps(evidence: LogEvidence) -> Iterator[Observation]:
         size = float(at_once[worst] / limit[worst])
         care = _longer_piece(evidence, float(when), float(when))
         yield Observation("jump", (key,), state, told, size > 2, size, care=care)
+
+
+def _median_of_four(a: Array, b: Array, c: Array, d: Array) -> Array:
+    """Medians of four numbers each, of any shape."""
+    upper, lower = (
+        np.minimum(np.maximum(a, b), np.maximum(c, d)),
+        np.maximum(np.minimum(a, b), np.minimum(c, d)),
+    )
+    return (upper + lower) / 2
 
 
 def check_standing(evidence: LogEvidence) -> Iterator[Observation]:

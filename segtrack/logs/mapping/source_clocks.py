@@ -62,13 +62,15 @@ def find_times(
         if column.channel.source != name or column.width > 1:
             message = f"must be a channel of {name} with one number at a time, got {clock.time!r}"
             return channel.times, "", Problem(f"sources.{name}.time", message)
-        return column.values * TIME[clock.unit], clock.time, None
+        named = clock.time if clock.unit == "s" else f"{clock.time}, in {clock.unit}"
+        return column.values * TIME[clock.unit], named, None
     if clock.clock == "header" and channel.stamps is None:
         message = "must be receive: its messages have no stamps"
         return channel.times, "", Problem(f"sources.{name}.clock", message)
     if channel.stamps is not None and clock.clock != "receive":
         return channel.stamps, "header", None
-    return channel.times, "receive", None
+    is_topic = name in log.types or name.rpartition(": ")[2].startswith("/")
+    return channel.times, "receive" if is_topic or channel.stamps is not None else "file", None
 
 
 def describe_disorder(times: NDArray[np.float64]) -> str | None:
@@ -127,7 +129,7 @@ class SourceTimes:
     Attributes:
         times: Times on the receiver's clock, or the only one that the source has (n,) [s].
         kept: Mask of the rows that have a time of their own (n,).
-        clock: `header`, `receive`, or the channel that has the times.
+        clock: `header`, `receive`, `file` where there is no other, or the channel that has the times.
         fit: Fit of the header's clock to receive times, if it is used.
     """
 
@@ -156,6 +158,8 @@ def find_source_times(
         if problem is not None:
             problems.append(problem)
             continue
+        if clock.time is not None and clock.unit != "s":
+            notes.append(f"{name}: its times are {kind}")
         is_known = np.isfinite(times)
         complaint = describe_disorder(times[is_known])
         if complaint is not None and kind == "header" and clock.clock is None:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.ndimage import gaussian_filter1d
-from scipy.signal import correlate
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import Phrase
@@ -376,7 +376,8 @@ def _correlations(ours: Array, theirs: Array) -> _Curve:
     one, two = np.ones_like(ours), np.ones_like(theirs)
 
     def over_lags(a: Array, b: Array) -> Array:
-        return correlate(a, b, mode="full", method="fft")
+        found: Array = scipy.signal.correlate(a, b, mode="full", method="fft")
+        return found
 
     counts = np.maximum(over_lags(one, two).round(), 1.0)
     sum_ours, sum_theirs = over_lags(ours, two), over_lags(one, theirs)

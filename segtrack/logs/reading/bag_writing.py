@@ -118,20 +118,24 @@ class _Stream(NamedTuple):
     @property
     def frame(self) -> str:
         """Name of the frame of its messages."""
-        return BODY if self.topic in ("/velocity", "/angular_velocity") else WORLD
+        return BODY if self.topic.endswith(("/velocity", "/angular_velocity")) else WORLD
 
     def message(self, row: int, header: Any) -> Any:
         """Make the message of a row."""
         return self.maker(header, *(values[row] for values in self.signals))
 
 
-def write_bag_file(motion: Motion, path: Path) -> Path:
-    """Write a motion as a bag; `segtrack.logs.reading.write_bag` has the table of topics."""
+def write_bag_file(motions: Mapping[str, Motion], path: Path) -> Path:
+    """Write motions by the prefix of their topics, which `segtrack.logs.reading.write_bag` has a table of."""
     suffix = path.suffix.lower()
     if suffix not in _FILES and _OTHER_FILE.fullmatch(suffix):
         expected = "FILE.mcap, FILE.db3 or FILE.bag, or a folder"
         raise InvalidValueError("path of a bag", expected, path.name)
-    streams = list(_streams(motion))
+    streams = [
+        stream._replace(topic=prefix + stream.topic)
+        for prefix, motion in motions.items()
+        for stream in _streams(motion)
+    ]
     if suffix in _FILES:
         if path.is_dir():
             raise FileAccessError("write to", path, "is a folder")

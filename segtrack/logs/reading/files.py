@@ -7,6 +7,7 @@ import hashlib
 import io
 import mmap
 import zlib
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from segtrack import files
 from segtrack.errors import FileAccessError, InvalidValueError, LogFileError, MissingPackageError, Phrase
 from segtrack.logs.log import BAG_MAGIC, Log
 from segtrack.logs.reading.matlab import read_mat
-from segtrack.logs.reading.table import is_text, read_table
+from segtrack.logs.reading.table import read_table
+from segtrack.logs.reading.table_form import is_text
 from segtrack.robot import Motion, Signal, quantity_of
 
 Array = NDArray[np.float64]
@@ -114,8 +116,8 @@ def _read_bag(path: Path) -> Log:
     return read_bag(path)
 
 
-def write_bag(motion: Motion, path: Path) -> Path:
-    """Write a motion as a bag of the kind that its name says.
+def write_bag(motion: Motion | Mapping[str, Motion], path: Path) -> Path:
+    """Write a motion, or several by their names, as a bag of the kind that its name says.
 
     `.mcap` and `.db3` are files of ROS 2, `.bag` is one of ROS 1; a path without such an end becomes the
     folder of a bag of ROS 2 with SQLite.
@@ -133,6 +135,8 @@ def write_bag(motion: Motion, path: Path) -> Path:
     | flipper angles | `/flippers`, `/flipper_commands` | `sensor_msgs/JointState` |
     | others, such as `current.left` | `/current/left` | `std_msgs/Float64`, `geometry_msgs/...Stamped` |
 
+    Several motions have the topics of each below its name: `/logged/odom`, `/measured/odom`.
+
     Returns:
         The path.
 
@@ -145,7 +149,8 @@ def write_bag(motion: Motion, path: Path) -> Path:
         from segtrack.logs.reading.bag_writing import write_bag_file
     except ModuleNotFoundError as error:
         raise MissingPackageError("writing a bag", str(error.name), "logs") from None
-    return write_bag_file(motion, path)
+    motions = {"": motion} if isinstance(motion, Motion) else {f"/{n}": each for n, each in motion.items()}
+    return write_bag_file(motions, path)
 
 
 _AXES = "xyzw"

@@ -12,10 +12,16 @@ from segtrack.errors import InvalidValueError
 
 TIME_UNITS = {"s": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9}
 """Number of each in a second."""
+_DAY = 86400.0
+"""Seconds."""
+_CALENDARS = {"Excel": 25569.0, "MATLAB": 719529.0}
+"""Days at the beginning of 1970 as spreadsheets, and as MATLAB's datenum, count them."""
+_FASTEST = 1e-4
+"""Time between rows that is shorter than that of any robot's log [s]: they are days."""
 _KNOWN = frozenset(
     """s ms us µs ns min h Hz kHz m mm cm km m/s mm/s cm/s km/h m/s^2 m/s² m/s2 g rad mrad deg ° rad/s deg/s
     °/s rpm 1/min 1/s rad/s^2 rad/s² deg/s^2 N kN Nm N·m N*m A mA V mV W kW J kJ Wh Pa kPa bar °C degC K % -
-    kg sec secs msec usec nsec""".split()
+    kg sec secs msec usec nsec d day days in ft in/s ft/s mph ips""".split()
 ) | {"N m"}
 """Units that stand without brackets, or in round ones, which hold other words as often."""
 _SUFFIXES = {
@@ -36,9 +42,14 @@ _SUFFIXES = {
     "Nm": "N m",
     "mA": "mA",
     "Hz": "Hz",
+    "ips": "in/s",
+    "ft_s": "ft/s",
+    "mph": "mph",
 }
 """Units behind an underscore, where nothing else can be meant: `x_m` may be a measured x, `v_ms` m/s."""
-_OTHER_NAMES = {"sec": "s", "secs": "s", "msec": "ms", "usec": "us", "nsec": "ns"}
+_OTHER_NAMES = {
+    "sec": "s", "secs": "s", "msec": "ms", "usec": "us", "nsec": "ns", "day": "d", "days": "d",
+}  # fmt: skip
 """Units of time by other names for them."""
 _GLUED = {"timeus": "us", "timems": "ms", "timens": "ns"}
 """Names of times with their units, as autopilots write them."""
@@ -46,7 +57,7 @@ _PARTS = ("sec", "secs"), ("nanosec", "nanosecs", "nsec", "nsecs")
 """Names of the two numbers of a stamp, behind the same path: whole seconds, and nanoseconds."""
 _TIMES = frozenset(
     """t time times timestamp timestamps time_stamp stamp ts elapsed elapsed_time epoch unix_time datetime
-    ros_time sim_time system_time rosbagtimestamp""".split()
+    ros_time sim_time system_time rosbagtimestamp datenum""".split()
 )
 _SPELLED = {
     "seconds": "s",
@@ -56,6 +67,8 @@ _SPELLED = {
     "micros": "us",
     "nanoseconds": "ns",
     "nanos": "ns",
+    "days": "d",
+    "datenum": "d",
 }
 _SINCE_1970 = (1e9, 4.1e9)
 """Times since 1970 from 2001 to 2099 [s]."""
@@ -104,7 +117,7 @@ def seconds_of(values: NDArray[np.float64], unit: str, header: str) -> tuple[NDA
 
     Args:
         values: Numbers as in the file (n,).
-        unit: Unit in the file; if empty, seconds, unless they are times since 1970 in another unit.
+        unit: Unit in the file; if empty, seconds, unless they are times since 1970 in another unit, or days.
         header: Name of the column, for the error.
 
     Raises:
@@ -112,8 +125,13 @@ def seconds_of(values: NDArray[np.float64], unit: str, header: str) -> tuple[NDA
     """
     if not unit:
         unit = _SPELLED.get(header.strip().lower(), "") or _unit_since_1970(values)
+        unit = "d" if unit == "s" and _calendar_of(values) and _step_of(values) < _FASTEST else unit
+    if unit == "d":
+        calendar = _calendar_of(values)
+        days = values - _CALENDARS.get(calendar, 0.0)
+        return days * _DAY, f"days as {calendar} counts them" if calendar else unit
     if unit not in TIME_UNITS:
-        raise InvalidValueError(f"unit of the times {header!r}", "s, ms, us or ns", unit)
+        raise InvalidValueError(f"unit of the times {header!r}", "s, ms, us, ns or d", unit)
     return (values if unit == "s" else values / TIME_UNITS[unit]), unit
 
 
@@ -131,6 +149,22 @@ def _unit_since_1970(values: NDArray[np.float64]) -> str:
         if low <= first and last <= high and last - first <= _YEAR * last:
             return unit
     return "s"
+
+
+def _calendar_of(values: NDArray[np.float64]) -> str:
+    """Calendar in which they are days from 2001 to 2099; empty if in none."""
+    known = values[has_time(values)]
+    for name, first in _CALENDARS.items():
+        low, high = (first + limit / _DAY for limit in _SINCE_1970)
+        if len(known) and low <= known.min() and known.max() <= high:
+            return name
+    return ""
+
+
+def _step_of(values: NDArray[np.float64]) -> float:
+    """Median of the steps ahead; infinite without any."""
+    steps = np.diff(values[has_time(values)])
+    return float(np.median(steps[steps > 0])) if (steps > 0).any() else float("inf")
 
 
 def _split(header: str) -> tuple[str, str]:

@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import theilslopes
 
 from segtrack.logs.log import Channel, Log
 
@@ -207,7 +207,7 @@ def _clock(stamps: Array, times: Array) -> ClockView | None:
         return None
     rows = np.unique(np.linspace(0, len(stamps) - 1, min(_MOST, len(stamps))).astype(int))
     since, late = stamps[rows] - stamps[0], delays(stamps, times)[rows]
-    slope, intercept, *_ = theilslopes(late, since)
+    slope, intercept, *_ = scipy.stats.theilslopes(late, since)
     parts = [
         _slope(part_late, part)
         for part, part_late in zip(np.array_split(since, 3), np.array_split(late, 3), strict=True)
@@ -228,7 +228,7 @@ def delays(stamps: Array, times: Array) -> Array:
 
 
 def _slope(values: Array, at: Array) -> float:
-    return float(theilslopes(values, at)[0]) if at.max() > at.min() else 0.0
+    return float(scipy.stats.theilslopes(values, at)[0]) if at.max() > at.min() else 0.0
 
 
 def _tick(stamps: Array) -> float | None:

@@ -231,27 +231,49 @@ def _errors(axes: Axes, quantity: str, runs: Sequence[RunComparison]) -> None:
     """E +- u by phase; filled within, open beyond or unknown."""
     phases = [name for name in ("whole", *CLIMB_PHASES) if any(run.find(quantity, name) for run in runs)]
     unit, factor = "", 1.0
-    for i, run in enumerate(runs):
-        for place, name in enumerate(phases):
-            row = run.find(quantity, name)
-            if row is not None:
-                unit, factor = shown_unit(row.unit)
-                mark_error(axes, place + 0.2 * (i - (len(runs) - 1) / 2), row, factor)
+    marks = [
+        (place + 0.2 * (i - (len(runs) - 1) / 2), row)
+        for i, run in enumerate(runs)
+        for place, name in enumerate(phases)
+        if (row := run.find(quantity, name)) is not None
+    ]
+    if marks:
+        unit, factor = shown_unit(marks[0][1].unit)
+        mark_errors(axes, marks, factor)
     axes.axhline(0.0, color="black", linewidth=0.8)
     axes.set_xticks(np.arange(len(phases)), phases, rotation=40, fontsize=8, ha="right")
+    axes.set_xlim(-0.5, max(len(phases), 1) - 0.5)
     shown = "" if unit == "-" else f" [{unit}]"
     axes.set_title(f"{quantity}{shown} +- {COVERAGE:g} u", loc="left", fontsize=9)
     axes.grid(axis="y", alpha=0.25)
 
 
-def mark_error(axes: Axes, place: float, row: ErrorRow, factor: float) -> None:
-    """Draw E +- u at a place, filled within the uncertainty, else open."""
-    colour = RUN_COLOURS[row.run]
-    if row.uncertainty is not None:
-        spread = COVERAGE * factor * row.uncertainty
-        axes.errorbar(place, factor * row.error, spread, color=colour, capsize=3, linewidth=1.2)
-    face = colour if row.verdict == "within" else "none"
-    axes.plot(place, factor * row.error, "o", markerfacecolor=face, markeredgecolor=colour, markersize=6)
+_FAR = 3.0
+"""Bars longer than so many times the others, or the farthest error, are cut."""
+
+
+def mark_errors(axes: Axes, marks: Sequence[tuple[float, ErrorRow]], factor: float) -> None:
+    """Draw E +- u at places along x, filled within the uncertainty, else open.
+
+    Bars of a root mean square end at 0. A bar that would leave no room for the others is cut at an arrow.
+    """
+    spreads = [COVERAGE * factor * row.uncertainty for _, row in marks if row.uncertainty is not None]
+    errors = [abs(factor * row.error) for _, row in marks]
+    reach = _FAR * max([*errors, float(np.median(spreads)) if spreads else 0.0], default=0.0)
+    for place, row in marks:
+        colour, error = RUN_COLOURS[row.run], factor * row.error
+        if row.uncertainty is not None:
+            spread = COVERAGE * factor * row.uncertainty
+            least = 0.0 if row.logged is None else -reach
+            ends = max(error - spread, least), min(error + spread, reach)
+            axes.errorbar(
+                place, error, [[error - ends[0]], [ends[1] - error]], color=colour, capsize=3, linewidth=1.2
+            )
+            for end, marker in zip(ends, "v^", strict=True):
+                if abs(end) == reach and spread > 0:
+                    axes.plot(place, end, marker, color=colour, markersize=7)
+        face = colour if row.verdict == "within" else "none"
+        axes.plot(place, error, "o", markerfacecolor=face, markeredgecolor=colour, markersize=6)
 
 
 def climbs_tables(result: ClimbsResult) -> list[Table]:

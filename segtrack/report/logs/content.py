@@ -19,7 +19,7 @@ from segtrack.logs.mapping import Finding, LoadedTerrain, MappedLog
 from segtrack.logs.replay import Replay
 from segtrack.recording import versions
 from segtrack.report.logs.maturity import LEVELS, Maturity, evidence_of, judge_maturity
-from segtrack.robot import QUANTITIES, quantity_of
+from segtrack.robot import quantity_of
 from segtrack.terrain import Terrain
 
 
@@ -63,6 +63,7 @@ class ReportContent:
         rows: Errors.
         maturity: Level that the evidence earns.
         stated: Standard deviations that the user gave, in words.
+        estimated: Standard deviations that were estimated from the log, in words.
         inputs: Files.
         settings: Other settings that the numbers depend on, in words, by name; engine, seed, time step.
         versions: Versions of segtrack and of what it stands on.
@@ -83,7 +84,24 @@ class ReportContent:
     versions: Mapping[str, str]
     notes: tuple[str, ...]
     stated: tuple[str, ...] = ()
+    estimated: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def agreement(self) -> str:
+        """Quantities of the whole drive by verdict, of the run that is judged; empty for none."""
+        run = "measured" if any(row.run == "measured" for row in self.rows) else "commanded"
+        whole = [row for row in self.rows if (row.run, row.phase) == (run, "whole")]
+        groups = {
+            "agree": [row for row in whole if not row.is_imposed and row.verdict == "within"],
+            "do not agree": [row for row in whole if not row.is_imposed and row.verdict == "beyond"],
+            "not known": [row for row in whole if not row.is_imposed and row.verdict == "unknown"],
+            "imposed by the log, and not judged": [row for row in whole if row.is_imposed],
+        }
+        parts = [
+            f"{what}: {', '.join(row.quantity for row in rows)}" for what, rows in groups.items() if rows
+        ]
+        return f"By {run} belts {'; '.join(parts)}." if parts else ""
 
 
 def report_tables(content: ReportContent) -> list[Table]:
@@ -97,12 +115,39 @@ def report_tables(content: ReportContent) -> list[Table]:
         head.add_row("", escape(reason))
     for finding in content.findings:
         head.add_row(escape(finding.name), escape(str(finding)))
+    head.add_row("", escape(content.agreement))
     head.add_row("", escape(f"Uncertainties given: {', '.join(content.stated) or 'none'}."))
-    errors = Table("driven by", "phase", "within", "beyond", "unknown", title="errors against u_val")
+    if content.estimated:
+        head.add_row("", escape(f"Estimated from the log: {', '.join(content.estimated)}."))
+    errors = Table("driven by", "phase", "within", "beyond", "unknown", title="errors by phase")
     for run, phase in dict.fromkeys((row.run, row.phase) for row in content.rows):
         verdicts = [row.verdict for row in content.rows if (row.run, row.phase) == (run, phase)]
         errors.add_row(run, phase, *(str(verdicts.count(name)) for name in ("within", "beyond", "unknown")))
-    return [head, errors]
+    return [head, errors, _verdicts(content.rows)]
+
+
+def _verdicts(rows: Sequence[ErrorRow]) -> Table:
+    """Verdict of each quantity by run: of the whole drive, and the phases in which it is another."""
+    runs = list(dict.fromkeys(row.run for row in rows))
+    names = [f"by {run} belts" for run in runs]
+    table = Table("quantity", *names, title=f"errors against {COVERAGE:g} u_val")
+    for quantity in dict.fromkeys(row.quantity for row in rows):
+        own = [[row for row in rows if (row.run, row.quantity) == (run, quantity)] for run in runs]
+        table.add_row(escape(quantity), *map(_verdict, own))
+    return table
+
+
+def _verdict(rows: Sequence[ErrorRow]) -> str:
+    """Verdict of a quantity in the whole drive, or else its first phase, then phases with another one."""
+    if not rows:
+        return ""
+    phases: dict[str, list[str]] = {}
+    for row in rows:
+        if row.verdict != rows[0].verdict:
+            phases.setdefault(row.verdict, []).append(row.phase)
+    imposed = " (imposed)" if rows[0].is_imposed else ""
+    others = (f"{verdict} in {', '.join(names)}" for verdict, names in phases.items())
+    return "; ".join([rows[0].verdict + imposed, *others])
 
 
 def gather(
@@ -140,6 +185,7 @@ def gather(
         rows=comparison.rows,
         maturity=judge_maturity(evidence_of(mapped, replay, comparison, changed)),
         stated=tuple(_stated(mapped, scene.terrain, comparison)),
+        estimated=tuple(_estimated(mapped, comparison)),
         inputs=(
             Input("log", mapped.motion.name, mapped.log.sha256),
             Input("mapping", ", ".join((mapped.mapping.name, *mapped.mapping.stated)), mapping_sha256),
@@ -165,13 +211,38 @@ def _stated(mapped: MappedLog, terrain: LoadedTerrain, comparison: Comparison) -
     for name, std in comparison.inputs.items():
         unit = terrain.setting_unit if name == SETTING else PARAMETERS[name].unit
         yield f"{name} {std:g} {unit}".removesuffix(" -")
-    data, units = comparison.data, {name: quantity.unit for name, quantity in QUANTITIES.items()}
-    yield from (f"clock of {source} {std:g} s" for source, std in data.clocks.items())
-    yield from (f"bias of {name} {std:g} {units[name]}" for name, std in data.bias.items())
-    yield from (f"drift of {name} {std:g} {units[name]} a second" for name, std in data.drift.items())
+    data, fitted = comparison.data, _fitted_clocks(mapped)
+    yield from (f"clock of {source} {std:g} s" for source, std in data.clocks.items() if source not in fitted)
+    yield from (f"bias of {name} {std:g} {_unit(name)}" for name, std in data.bias.items())
+    yield from (f"drift of {name} {std:g} {_unit(name)} a second" for name, std in data.drift.items())
+    yield from (f"noise of {key} {std:g} {_unit(key)}" for key, std in _given_noise(mapped).items())
+
+
+def _estimated(mapped: MappedLog, comparison: Comparison) -> Iterator[str]:
+    """Standard deviations that were estimated from the log, in words."""
+    clocks = comparison.data.clocks
+    yield from (f"clock of {name} {clocks[name]:.2g} s" for name in _fitted_clocks(mapped) if name in clocks)
+    given = _given_noise(mapped)
     for key, signal in mapped.motion.signals.items():
-        if signal.std is not None:
-            yield f"noise of {key} {signal.std:g} {quantity_of(key).unit}"
+        if signal.std is not None and key not in given:
+            yield f"noise of {key} {signal.std:.2g} {_unit(key)}"
+
+
+def _fitted_clocks(mapped: MappedLog) -> list[str]:
+    """Sources whose clock was put on another one, with the standard deviation that the fit found."""
+    return [fit.source for fit in mapped.clocks if fit.offset.std is not None]
+
+
+def _given_noise(mapped: MappedLog) -> dict[str, float]:
+    """Noise of signals that the mapping states, by key."""
+    said = {path: reference.std for path, reference in mapped.mapping.file.quantities.references()}
+    stds = {key: said.get(key, said.get(key.rpartition(".")[0])) for key in mapped.motion.signals}
+    return {key: std for key, std in stds.items() if std is not None}
+
+
+def _unit(key: str) -> str:
+    """Unit of a quantity's errors: those of an orientation are turns about axes."""
+    return "rad" if key == "orientation" else quantity_of(key).unit
 
 
 def _instants(replay: Replay, comparison: Comparison) -> Iterator[Instant]:
@@ -197,7 +268,6 @@ def _instants(replay: Replay, comparison: Comparison) -> Iterator[Instant]:
 
 
 def _notes(mapped: MappedLog, replay: Replay, comparison: Comparison) -> Iterator[str]:
-    yield from (f"Log: {damage}" for damage in mapped.log.damage)
     yield from mapped.notes
     for fit in mapped.clocks:
         yield (

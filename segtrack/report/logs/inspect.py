@@ -359,7 +359,9 @@ def draw_motion(motion: Motion, *, is_steady: bool = False) -> Figure:
         for label, signal in (line for key in keys for line in _lines(motion, key)):
             style = "." if is_steady else ":" if label.endswith("command") else "-"
             values, colour = signal.values * (180 / math.pi if degrees else 1.0), next(colours)
-            axes.plot(signal.times, values, style, color=colour, linewidth=1.0, markersize=3, label=label)
+            rows = np.s_[:] if is_steady else extreme_rows(values, _BINS)
+            times, values = signal.times[rows], values[rows]
+            axes.plot(times, values, style, color=colour, linewidth=1.0, markersize=3, label=label)
         axes.set_ylabel(f"{name.replace('_', ' ')}\n[{'deg' if degrees else quantity_of(keys[0]).unit}]")
         if any(text for text in axes.get_legend_handles_labels()[1]):
             axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8, frameon=False)

@@ -26,7 +26,7 @@ from segtrack.errors import InvalidValueError, Phrase
 from segtrack.html import inline_svg, render_page, script_hash
 from segtrack.logs import Signal
 from segtrack.logs.compare import COVERAGE, ErrorRow, Phase, Run
-from segtrack.report.logs.compare import mark_error, shown_unit
+from segtrack.report.logs.compare import mark_errors, shown_unit
 from segtrack.report.logs.content import ReportContent
 from segtrack.report.logs.inspect import extreme_rows
 from segtrack.report.logs.maturity import LEVELS, SOURCE
@@ -109,6 +109,7 @@ def report_summary(content: ReportContent, written: str) -> dict[str, Any]:
         "maturity": content.maturity.summary(),
         "findings": [finding.record() for finding in content.findings],
         "stated_uncertainties": list(content.stated),
+        "estimated_uncertainties": list(content.estimated),
         "errors": [row.summary() for row in content.rows],
         "phases": [vars(phase) for phase in content.phases],
         "instants": [instant._asdict() for instant in content.instants],
@@ -215,9 +216,8 @@ def draw_errors(rows: Sequence[ErrorRow]) -> Figure | None:
 
 def _draw_errors(axes: Axes, rows: list[ErrorRow]) -> None:
     phases = list(dict.fromkeys(row.phase for row in rows))
-    for row in rows:
-        place = phases.index(row.phase) + (-0.12 if row.run == "commanded" else 0.12)
-        mark_error(axes, place, row, shown_unit(row.unit)[1])
+    places = [phases.index(row.phase) + (-0.12 if row.run == "commanded" else 0.12) for row in rows]
+    mark_errors(axes, list(zip(places, rows, strict=True)), shown_unit(rows[0].unit)[1])
     axes.axhline(0.0, color="black", linewidth=0.8)
     axes.set_xticks(range(len(phases)), phases, fontsize=8, rotation=20 if len(phases) > 3 else 0)
     axes.set_xlim(-0.5, len(phases) - 0.5)

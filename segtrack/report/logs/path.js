@@ -61,6 +61,7 @@ function showPath({ path, styles }, hidden, ink, canvas) {
     for (const line of path.lines) {
       if (hidden.has(line.of)) continue;
       const style = styles[line.of];
+      ctx.lineJoin = ctx.lineCap = "round";  // Noise of a robot at rest would be a star.
       ctx.beginPath();
       line.points.forEach((point) => ctx.lineTo(...project(point).slice(0, 2)));
       ctx.strokeStyle = "#fff8";  // A rim, for black on dark pages.

@@ -172,6 +172,8 @@ def _is_still_flipper(name: str, lines: Mapping[str, Signal]) -> bool:
 
 
 SHADE = "#7f7f7f"
+_LONG_LABEL = 24
+"""Letters of a label that has no room beside its panel in one line."""
 _COLUMNS = 500
 """A line has at most two points in each: there is no more room for them."""
 
@@ -212,7 +214,8 @@ def _draw_panel(axes: Axes, panel: Panel, phases: Sequence[Phase]) -> None:
         line = np.stack([low, high], axis=1).ravel() if low is not high else low
         when = times if low is high else np.repeat(times, 2)
         axes.plot(when, line, color=colour, linestyle=style, linewidth=width)
-    axes.set_ylabel(panel.label)
+    label = panel.label
+    axes.set_ylabel(label.replace(", ", ",\n") if len(label) > _LONG_LABEL else label)
     axes.grid(alpha=0.25)
 
 
@@ -250,6 +253,8 @@ def _handles(drawn: set[str]) -> Iterator[Line2D | Patch]:
 
 _MOST_POINTS = 2000
 """Points of a path."""
+_FINEST = 2e-3
+"""Way between points of a path as a fraction of its extent: noise of a robot at rest is one point."""
 _ALONG, _ACROSS = 60, 9
 """Even places at which the terrain is sampled along x, besides its corners, and along y."""
 _AROUND, _SHARE = 0.3, 0.1
@@ -310,7 +315,12 @@ def path_view(
 def _line(motion: Motion) -> PathLine:
     signal = motion.signals["position"]
     rows = np.unique(np.linspace(0, len(signal.times) - 1, _MOST_POINTS).astype(int))
-    return PathLine(signal.times[rows], signal.values[rows])
+    points, kept = signal.values[rows], [0]
+    finest = _FINEST * float(np.ptp(points, axis=0).max())
+    for i in range(1, len(points)):
+        if np.linalg.norm(points[i] - points[kept[-1]]) > finest or i == len(points) - 1:
+            kept.append(i)
+    return PathLine(signal.times[rows[kept]], points[kept])
 
 
 def _along(
