@@ -23,7 +23,8 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import t
 
 from segtrack.errors import Phrase
-from segtrack.logs.mapping.clock_fit import Estimate, NoiseLikelihood, NoiseModel, whiten
+from segtrack.logs.mapping.clock_fit import Estimate
+from segtrack.logs.mapping.increment_noise import NoiseLikelihood, NoiseModel, whiten
 from segtrack.logs.mapping.views import ClockGuess, View, compute_increments, compute_noise_weights, find_gaps
 from segtrack.logs.statistics import raise_variances, sandwich
 
@@ -41,6 +42,8 @@ _WIDTHS = (0.0, 0.02, 0.04, 0.08, 0.16, 0.32)
 """Widths of smoothing of the source, of which the first sufficient one is used [s]."""
 _NOISE_SHARE = 0.05
 """Largest fraction of the power of derivatives that may be noise."""
+_KNOWN_NOISE = 0.85
+"""Fraction of the power of the reference's noise that is taken off, since it is estimated."""
 _SKEW_UNKNOWN, TURN_UNKNOWN = 0.03, 0.3
 """Prior standard deviations of the skew, and of each angle of the mounting [rad]. They matter where the log
 does not show them."""
@@ -96,6 +99,12 @@ def mounting_of(seen: Array, wanted: Array) -> Rotation:
     # Half a turn about what is between both.
     half = Rotation.from_rotvec(np.pi * middle / np.linalg.norm(middle))
     return half if np.linalg.norm(here + there) < _OPPOSITE else half * Rotation.from_rotvec(np.pi * here)
+
+
+def noise_of_view(view: View, std: float) -> View:
+    """Return noise of a standard deviation as a view would have it at rest."""
+    shape = (len(view.times), 3 if view.is_turning else 1)
+    return view.with_values(np.random.default_rng(0).normal(0.0, std, shape))
 
 
 class Overlay:
@@ -247,11 +256,6 @@ class Overlay:
         factor = float(np.prod(values[self.layout.scale])) * ((1 + values[1]) if self.source.is_rate else 1.0)
         return NoiseModel.of(ours, theirs * factor)
 
-    def noise_alone(self, std: float) -> View:
-        """Return noise of a standard deviation as the source would see it at rest."""
-        shape = (len(self.source.times), 3 if self.source.is_turning else 1)
-        return self.source.with_values(np.random.default_rng(0).normal(0.0, std, shape))
-
     def without_bias(self, values: Array) -> Array:
         """Return the parameters with a bias of 0."""
         values = values.copy()
@@ -259,14 +263,28 @@ class Overlay:
         return values
 
     def smooth_source(self, values: Array, rows: ComparedIncrements, std: float) -> View:
-        """Smooth the source until derivatives by its clock show the motion, not its noise."""
-        alone = self.noise_alone(std)
-        without = np.concatenate([values[:2], np.zeros(self.layout.total - 2)])
+        """Smooth the source until derivatives by its clock show the motion, not its noise or trembling.
+
+        What of them is no motion the residuals show, less noise of the reference with a standard deviation:
+        trembling that a gyroscope cannot resolve is in its rates, and not in what the reference sees.
+        """
+        spans = np.diff(rows.times)[rows.kept][:, None]
+        middles = ((rows.times[1:] + rows.times[:-1]) / 2)[rows.kept]
+        noise = compute_increments(noise_of_view(self.reference, std), rows.times)[rows.kept]
+        ours, theirs = (
+            View(self.source.what, True, middles, part / spans)
+            for part in (self.residual(values, rows), noise)
+        )
         for width in _WIDTHS:
             smooth = self.source.smooth(width)
-            signal = self.clock_slopes(values, rows, smooth)[0]
-            rest = self.clock_slopes(without, rows, alone.smooth(width))[0]
-            if np.sum(rest**2) < _NOISE_SHARE * np.sum(signal**2):
+            # Towards the ends there is less to smooth over.
+            inside = (middles[:-1] > middles[0] + width) & (middles[1:] < middles[-1] - width)
+            slopes = self.predict(values, self.clock_slopes(values, rows, smooth)[0])[1:]
+            signal, apart, alone = (
+                float(np.sum(part[inside] ** 2))
+                for part in (slopes, *(np.diff(each.smooth(width).values, axis=0) for each in (ours, theirs)))
+            )
+            if apart - _KNOWN_NOISE * alone < _NOISE_SHARE * signal:
                 break
         return smooth
 
@@ -399,31 +417,26 @@ def _solve(
         jacobian = overlay.jacobian(values, rows, smooth)
         found = NoiseLikelihood(model, overlay.residual(values, rows), jacobian).likeliest()
         settled = bool(np.allclose(found, stds, rtol=0.02))
-        stds, smooth = found, overlay.smooth_source(values, rows, found[1])
+        stds, smooth = found, overlay.smooth_source(values, rows, found[0])
         weights = _Weights(model, stds, smooth)
         for _ in range(_STEPS):
-            slopes, instruments = _both_slopes(overlay, values, rows, weights)
+            instruments = _instruments(overlay, values, rows, weights)
             residual = whiten(weights.factor, overlay.residual(values, rows)).ravel()
             pull = instruments.T @ residual + overlay.pull_to_prior(values)
-            information = instruments.T @ slopes + np.diag(overlay.prior)
+            information = instruments.T @ instruments + np.diag(overlay.prior)
             step = np.linalg.lstsq(information, pull, rcond=1e-12)[0]
             values = overlay.apply_step(values, np.asarray(step))
-            if np.all(step**2 * np.diag(instruments.T @ instruments + np.diag(overlay.prior)) < 1e-4):
+            if np.all(step**2 * np.diag(information) < 1e-4):
                 break
         if settled:
             break
     return values, weights
 
 
-def _both_slopes(
-    overlay: Overlay, values: Array, rows: ComparedIncrements, weights: _Weights
-) -> tuple[Array, Array]:
-    """Derivatives of the source and of the smoothed one, whitened (m k, p)."""
-    raw, smooth = (
-        whiten(weights.factor, overlay.jacobian(values, rows, view)).reshape(-1, overlay.layout.total)
-        for view in (overlay.source, weights.smooth)
-    )
-    return raw, smooth
+def _instruments(overlay: Overlay, values: Array, rows: ComparedIncrements, weights: _Weights) -> Array:
+    """Derivatives of the smoothed source, whitened (m k, p)."""
+    jacobian = overlay.jacobian(values, rows, weights.smooth)
+    return whiten(weights.factor, jacobian).reshape(-1, overlay.layout.total)
 
 
 def _result(overlay: Overlay, values: Array, rows: ComparedIncrements) -> JointFit:
@@ -438,21 +451,24 @@ def _result(overlay: Overlay, values: Array, rows: ComparedIncrements) -> JointF
     noises = NoiseLikelihood(
         weights.model, residual, overlay.jacobian(values, rows, weights.smooth)
     ).estimates(weights.stds)
-    covariance, robust = _covariances(overlay, values, rows, weights)
+    covariance = _covariance(overlay, values, rows, weights)
     spread = np.zeros(overlay.layout.total)
     for i, noise in enumerate(noises):
         more = list(weights.stds)
         more[i] *= 1 + _LITTLE
-        other, _ = _covariances(overlay, values, rows, weights._replace(stds=(more[0], more[1])))
+        other = _covariance(overlay, values, rows, weights._replace(stds=(more[0], more[1])))
         spread += ((np.diag(other) / np.diag(covariance) - 1) / _LITTLE * noise.relative_std) ** 2
-    covariance = raise_variances(covariance, robust)
+    white = whiten(weights.factor, residual)
+    instruments = _instruments(overlay, values, rows, weights).reshape(*white.shape, -1)
+    robust = sandwich(instruments, white, covariance)
+    covariance = raise_variances(covariance, robust.covariance)
     if overlay.source.is_turning:
         part = overlay.layout.turn
         covariance[part, part] += _unseen_turns(overlay, values, rows, weights)
     return JointFit(
         values=values,
         covariance=covariance,
-        freedom=np.maximum(2 / np.maximum(spread, 1e-9), _LEAST_FREEDOM),
+        freedom=np.maximum(np.minimum(2 / np.maximum(spread, 1e-9), robust.freedom), _LEAST_FREEDOM),
         layout=overlay.layout,
         turned=Rotation.from_rotvec(values[overlay.layout.turn]) if overlay.source.is_turning else None,
         noises=noises,
@@ -467,7 +483,7 @@ def _unseen_turns(overlay: Overlay, values: Array, rows: ComparedIncrements, wei
 
     An axis is seen by turning about the others, and noise about these looks alike.
     """
-    noise = overlay.noise_alone(weights.stds[1])
+    noise = noise_of_view(overlay.source, weights.stds[1])
     seen, feigned = (
         _turn_information(overlay, parameters, rows, weights, view)
         for parameters, view in ((values, overlay.source), (overlay.without_bias(values), noise))
@@ -486,15 +502,10 @@ def _turn_information(
     return np.asarray(slopes[:, part].T @ slopes[:, part])
 
 
-def _covariances(
-    overlay: Overlay, values: Array, rows: ComparedIncrements, weights: _Weights
-) -> tuple[Array, Array]:
-    """Covariances of the parameters (p, p): if noise is as the weights have it, and however correlated."""
-    slopes, instruments = _both_slopes(overlay, values, rows, weights)
-    residual = whiten(weights.factor, overlay.residual(values, rows))
-    inverse = np.linalg.inv(instruments.T @ slopes + np.diag(overlay.prior))
-    model = inverse @ (instruments.T @ instruments + np.diag(overlay.prior)) @ inverse.T
-    return model, sandwich(instruments.reshape(*residual.shape, -1), residual, np.asarray(inverse))
+def _covariance(overlay: Overlay, values: Array, rows: ComparedIncrements, weights: _Weights) -> Array:
+    """Covariance of the parameters (p, p) if noise is as the weights have it."""
+    instruments = _instruments(overlay, values, rows, weights)
+    return np.asarray(np.linalg.inv(instruments.T @ instruments + np.diag(overlay.prior)))
 
 
 def _gain(factor: Array, residual: Array, rows: ComparedIncrements) -> float:
