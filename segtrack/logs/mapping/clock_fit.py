@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -151,6 +151,53 @@ class SensorMounting:
 
 
 @dataclass(frozen=True)
+class TimeUncertainty:
+    """Error of a source's times: an offset at the time at which it is known best, and an independent skew.
+
+    Attributes:
+        least: Standard deviation of the times there [s].
+        skew: Standard deviation of the rate at which the error grows from there on, either way [-].
+        best: That time [s], on the clock that its user names.
+    """
+
+    least: float
+    skew: float = 0.0
+    best: float = 0.0
+
+    @classmethod
+    def of(cls, offset: float, skew: float, covariance: float, start: float) -> TimeUncertainty:
+        """Return that of an offset at a start and a skew, from their standard deviations and covariance."""
+        since = -covariance / skew**2 if skew > 0 else 0.0
+        return cls(math.sqrt(max(offset**2 - (since * skew) ** 2, 0.0)), skew, start + since)
+
+    def std(self, times: Array) -> Array:
+        """Standard deviation of the source's times, at times (n,) [s]."""
+        return np.hypot(self.least, self.skew * (np.asarray(times) - self.best))
+
+    def parts(self, start: float) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Offsets at a start [s] and skews of two independent errors of one standard deviation."""
+        return (self.least, 0.0), (self.skew * (start - self.best), self.skew)
+
+    def plus(self, other: TimeUncertainty) -> TimeUncertainty:
+        """Return that of times with both errors."""
+        skew = math.hypot(self.skew, other.skew)
+        if skew == 0:
+            return replace(self, least=math.hypot(self.least, other.least))
+        best = (self.skew**2 * self.best + other.skew**2 * other.best) / skew**2
+        return TimeUncertainty(float(np.hypot(self.std(best), other.std(best))), skew, best)
+
+    def __str__(self) -> str:
+        """Standard deviation where it is least, and how it grows."""
+        if self.skew == 0:
+            return f"{self.least:.2g} s"
+        return f"{self.least:.2g} s at {self.best:.2f} s, and {self.skew:.2g} s more each second from there"
+
+    def record(self) -> dict[str, float]:
+        """Return a JSON-serialisable dict."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class ClockFit:
     """A source's times t become `t + offset + skew * (t - start)`, as `Motion.on_clock` has them.
 
@@ -161,6 +208,7 @@ class ClockFit:
         start: First time of the source, on its own clock [s].
         offset: Estimate at the start [s].
         skew: Rate by which the clock runs slow (positive) or fast (negative) [-].
+        covariance: Covariance of the errors of offset and skew [s].
         samples: Number of messages, or of increments between samples, that were used.
         left_out: Number of outliers among them.
         correlation: Correlation of both motions at the start of the fit; None by receive times.
@@ -182,6 +230,7 @@ class ClockFit:
     start: float
     offset: Estimate
     skew: Estimate
+    covariance: float
     samples: int
     left_out: int = 0
     correlation: float | None = None
@@ -196,6 +245,12 @@ class ClockFit:
     def times(self, own: Array) -> Array:
         """Convert times of the source's clock to the reference's [s]."""
         return own + self.offset.value + self.skew.value * (own - self.start)
+
+    @property
+    def uncertainty(self) -> TimeUncertainty:
+        """Uncertainty of the times of the source, on the clock that it is put on."""
+        start = self.start + self.offset.value
+        return TimeUncertainty.of(self.offset.std, self.skew.std, self.covariance, start)
 
     def record(self) -> dict[str, Any]:
         """Return a JSON-serialisable dict."""
@@ -232,6 +287,7 @@ def fit_to_receive_times(source: str, stamps: Array, times: Array) -> ClockFit:
     down = math.hypot(level - below, (high - more) * middle)
     up = math.hypot(beyond - level, (more - low) * middle)
     offset = times[0] - stamps[0] + at_zero + level - more * middle
+    skew = Estimate(float(slope + more), float(slope + low), float(slope + high))
     delays = np.maximum(above - level - more * (since - middle), 0.0)
     return ClockFit(
         source=source,
@@ -239,7 +295,8 @@ def fit_to_receive_times(source: str, stamps: Array, times: Array) -> ClockFit:
         by="receive times",
         start=float(stamps[0]),
         offset=Estimate(float(offset), float(offset - down), float(offset + up)),
-        skew=Estimate(float(slope + more), float(slope + low), float(slope + high)),
+        skew=skew,
+        covariance=-middle * skew.std**2,
         samples=len(stamps),
         delays=(float(np.median(delays)), float(np.quantile(delays, 0.95))),
         unevenness=float(np.max(np.abs(rest - level))),

@@ -44,7 +44,7 @@ _NOISE_SHARE = 0.05
 """Largest fraction of the power of derivatives that may be noise."""
 _KNOWN_NOISE = 0.85
 """Fraction of the power of the reference's noise that is taken off, since it is estimated."""
-_SKEW_UNKNOWN, TURN_UNKNOWN = 0.03, 0.3
+SKEW_UNKNOWN, TURN_UNKNOWN = 0.03, 0.3
 """Prior standard deviations of the skew, and of each angle of the mounting [rad]. They matter where the log
 does not show them."""
 _SCALE_UNKNOWN = 0.03
@@ -119,8 +119,8 @@ class Overlay:
             nearest one that fits.
     """
 
-    def __init__(self, reference: View, source: View) -> None:
-        """Take two views of one thing."""
+    def __init__(self, reference: View, source: View, skew_std: float) -> None:
+        """Take two views of one thing, and the standard deviation of the skew beforehand."""
         self.reference, self.source = reference, source
         self.origin = source.times[0]
         width = 3 if source.is_turning else 1
@@ -130,7 +130,7 @@ class Overlay:
         self.gap = _GAP * float(np.median(np.diff(source.times)))
         self.own_gap = _GAP * float(np.median(np.diff(reference.times))) if reference.is_rate else np.inf
         self.prior = np.zeros(self.layout.total)
-        self.prior[1] = _SKEW_UNKNOWN**-2
+        self.prior[1] = skew_std**-2
         self.prior[self.layout.turn] = TURN_UNKNOWN**-2
         if source.is_turning:
             self.prior[self.layout.scale] = _SCALE_UNKNOWN**-2
@@ -360,7 +360,7 @@ class JointFit:
         return replace(self, values=values, covariance=covariance, turned=turned, noises=noises)
 
 
-def fit_jointly(reference: View, source: View, start: ClockGuess) -> JointFit | Phrase:
+def fit_jointly(reference: View, source: View, start: ClockGuess, skew_std: float) -> JointFit | Phrase:
     """Fit from an initial guess, or return the reason why it fails.
 
     Increments are from one of the reference's samples to the next. So the reference should be the view of an
@@ -371,8 +371,9 @@ def fit_jointly(reference: View, source: View, start: ClockGuess) -> JointFit | 
         reference: View on the clock that is fitted to.
         source: View on the clock that is fitted.
         start: Initial guess from their correlation.
+        skew_std: Standard deviation of the skew, about 0, before anything is looked at [-].
     """
-    overlay = Overlay(reference, source)
+    overlay = Overlay(reference, source, skew_std)
     values = overlay.initial_values(start)
     span = 2 * max(start.middle - source.times[0], source.times[-1] - start.middle)
     reach = 30.0

@@ -166,7 +166,7 @@ def _stated(mapped: MappedLog, terrain: LoadedTerrain, comparison: Comparison) -
         unit = terrain.setting_unit if name == SETTING else PARAMETERS[name].unit
         yield f"{name} {std:g} {unit}".removesuffix(" -")
     data, units = comparison.data, {name: quantity.unit for name, quantity in QUANTITIES.items()}
-    yield from (f"clock of {source} {std:g} s" for source, std in data.clocks.items())
+    yield from (f"clock of {source} {times}" for source, times in data.clocks.items())
     yield from (f"bias of {name} {std:g} {units[name]}" for name, std in data.bias.items())
     yield from (f"drift of {name} {std:g} {units[name]} a second" for name, std in data.drift.items())
     for key, signal in mapped.motion.signals.items():
@@ -202,7 +202,8 @@ def _notes(mapped: MappedLog, replay: Replay, comparison: Comparison) -> Iterato
     for fit in mapped.clocks:
         yield (
             f"Clock of {fit.source} put on {fit.reference} by {fit.by}: offset {fit.offset.value:.4g} "
-            f"+- {fit.offset.margin:.2g} s, skew {fit.skew.value:.3g} +- {fit.skew.margin:.2g}"
+            f"+- {fit.offset.margin:.2g} s, skew {fit.skew.value:.3g} +- {fit.skew.margin:.2g}; standard "
+            f"deviation of its times {mapped.time_uncertainties[fit.source]}"
         )
     log = replay.log
     if log.event is not None:
