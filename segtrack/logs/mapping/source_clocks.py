@@ -23,6 +23,7 @@ from segtrack.logs.mapping.mapped_log import rotation_from_rpy
 from segtrack.logs.mapping.mapping_file import MappingFile, Sensor, SourceClock
 from segtrack.logs.mapping.motion_fit import fit_clock
 from segtrack.logs.mapping.quantities import TIME, AngularVelocity
+from segtrack.logs.mapping.trembling import find_trembling
 from segtrack.logs.reading import GAP, restarts_of
 from segtrack.robot import Motion, Signal
 
@@ -284,6 +285,7 @@ def put_on_one_clock(
         seen[name] = _apply_fit(seen[name], fit)
         for motion, noise in zip(pair, fit.noises, strict=True):
             found |= _add_noise(found, motion, fit, noise, notes)
+            _note_trembling(motion, notes)
     return Clocks(found, tuple(fits), problems)
 
 
@@ -309,6 +311,14 @@ def _describe_skew(fit: ClockFit) -> str:
         f"{fit.source}: its clock would run {size} {pace} on that of {fit.reference}, where clocks of quartz "
         f"differ by 0.01 %; with skew_std: 1e-4 it is taken for one of these"
     )
+
+
+def _note_trembling(motion: Motion, notes: list[str]) -> None:
+    """Say once of a gyroscope that it trembles faster than it resolves."""
+    rates = motion.signals.get("angular_velocity")
+    trembling = None if rates is None else find_trembling(rates)
+    if trembling is not None and (note := f"{motion.name}: {trembling}") not in notes:
+        notes.append(note)
 
 
 def _sort_sources(file: MappingFile) -> list[str]:
