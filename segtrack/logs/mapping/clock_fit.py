@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 from scipy.stats import binom, chi2, theilslopes
 
@@ -170,7 +170,7 @@ class TimeUncertainty:
         since = -covariance / skew**2 if skew > 0 else 0.0
         return cls(math.sqrt(max(offset**2 - (since * skew) ** 2, 0.0)), skew, start + since)
 
-    def std(self, times: Array) -> Array:
+    def std(self, times: ArrayLike) -> Array:
         """Standard deviation of the source's times, at times (n,) [s]."""
         return np.hypot(self.least, self.skew * (np.asarray(times) - self.best))
 
