@@ -173,7 +173,7 @@ class Sandwich(NamedTuple):
     """Covariance of least-squares estimates, whatever their residuals are.
 
     Attributes:
-        covariance: Of the estimates (p, p).
+        covariance: Covariance of the estimates (p, p).
         freedom: Degrees of freedom of each variance, since it is estimated from the residuals (p,).
     """
 

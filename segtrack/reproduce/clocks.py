@@ -48,8 +48,8 @@ _PITCHES = (0.0, 0.0, 2.0, 14.0, 20.0, 28.5, 18.0, 0.0, 0.0, 0.0)
 NAMES = ("offset", "skew", "bias x", "bias y", "bias z")
 
 
-class Condition(NamedTuple):
-    """How a gyroscope trembles and samples.
+class ClockCondition(NamedTuple):
+    """Trembling and sampling of a gyroscope.
 
     Attributes:
         trembling: Standard deviation of the rates of trembling [rad/s].
@@ -64,14 +64,14 @@ class Condition(NamedTuple):
         return f"{self.trembling:g} rad/s{', averaged' if self.averages else ''}"
 
 
-CONDITIONS = tuple(Condition(*each) for each in product(TREMBLING, (False, True)))
+CONDITIONS = tuple(ClockCondition(*each) for each in product(TREMBLING, (False, True)))
 
 
 class Drawn(NamedTuple):
     """Estimates from one log, beside the truth.
 
     Attributes:
-        held: Whether the interval of each of `NAMES` holds it.
+        held: True for each of `NAMES` whose interval holds it.
         errors: Errors of the clock at `TIMES` [s].
         stds: Standard deviations of these that the fit states [s].
     """
@@ -86,12 +86,12 @@ class Coverage:
     """Estimates from logs of all conditions.
 
     Attributes:
-        draws: Those of each condition.
+        draws: Estimates from the logs of each condition.
     """
 
-    draws: dict[Condition, tuple[Drawn, ...]]
+    draws: dict[ClockCondition, tuple[Drawn, ...]]
 
-    def held(self, condition: Condition, name: str) -> int:
+    def held(self, condition: ClockCondition, name: str) -> int:
         """Number of logs whose interval of one of `NAMES` holds the truth."""
         which = NAMES.index(name)
         return sum(draw.held[which] for draw in self.draws[condition])
@@ -101,15 +101,15 @@ class Coverage:
         logs = sum(map(len, self.draws.values()))
         return sum(self.held(condition, name) for condition in self.draws) / logs
 
-    def errors(self, condition: Condition) -> Array:
+    def errors(self, condition: ClockCondition) -> Array:
         """Root mean square errors of the clock at `TIMES` [s]."""
         return np.sqrt(np.mean([np.square(draw.errors) for draw in self.draws[condition]], axis=0))
 
-    def stds(self, condition: Condition) -> Array:
+    def stds(self, condition: ClockCondition) -> Array:
         """Median stated standard deviations of the clock at `TIMES` [s]."""
         return np.asarray(np.median([draw.stds for draw in self.draws[condition]], axis=0))
 
-    def ratios(self, conditions: Sequence[Condition]) -> Array:
+    def ratios(self, conditions: Sequence[ClockCondition]) -> Array:
         """Root mean squares of errors over their stated standard deviations, at `TIMES` [-]."""
         drawn = [draw for condition in conditions for draw in self.draws[condition]]
         scores = [np.divide(draw.errors, draw.stds) for draw in drawn]
@@ -138,26 +138,26 @@ class Coverage:
 
 def run_clocks(
     logs: int = LOGS,
-    conditions: Sequence[Condition] = CONDITIONS,
+    conditions: Sequence[ClockCondition] = CONDITIONS,
     on_done: Callable[[], object] | None = None,
 ) -> Coverage:
     """Fit clocks of logs with known ones.
 
     Args:
         logs: Number of logs, as many of each condition but for what is left.
-        conditions: How gyroscopes tremble and sample.
+        conditions: Trembling and sampling of gyroscopes, in turn.
         on_done: Function called after each log.
     """
     jobs = [(conditions[i % len(conditions)], i // len(conditions)) for i in range(logs)]
     drawn = run_parallel(draw, jobs, on_done=on_done)
     found = zip(jobs, drawn, strict=True)
-    chosen: dict[Condition, list[Drawn]] = {condition: [] for condition, _ in jobs}
+    chosen: dict[ClockCondition, list[Drawn]] = {condition: [] for condition, _ in jobs}
     for (condition, _), one in found:
         chosen[condition].append(one)
     return Coverage({condition: tuple(each) for condition, each in chosen.items()})
 
 
-def draw(job: tuple[Condition, int]) -> Drawn:
+def draw(job: tuple[ClockCondition, int]) -> Drawn:
     """Simulate the sensors of a climb by a condition and a seed, and fit their clock."""
     fit = fit_clock(*simulate(*job))
     offset, skew = fit.offset.value - OFFSET, fit.skew.value - SKEW
@@ -171,7 +171,7 @@ def draw(job: tuple[Condition, int]) -> Drawn:
     return Drawn(held, tuple(errors.tolist()), tuple(fit.uncertainty.std(times).tolist()))
 
 
-def simulate(condition: Condition, seed: int) -> tuple[Motion, Motion]:
+def simulate(condition: ClockCondition, seed: int) -> tuple[Motion, Motion]:
     """Return what a gyroscope and a tracker of orientations see of a climb, the latter by its own clock."""
     rng = np.random.default_rng([CONDITIONS.index(condition), seed])
     fine = np.arange(0.0, _END, _SAMPLE)

@@ -11,7 +11,16 @@ from scipy.stats import binom, chi2
 from segtrack.logs.mapping import ClockFit, Estimate, TimeUncertainty, fit_clock
 from segtrack.logs.mapping.trembling import find_trembling
 from segtrack.logs.statistics import sandwich
-from segtrack.reproduce.clocks import CONDITIONS, NAMES, OFFSET, SKEW, Condition, draw, run_clocks, simulate
+from segtrack.reproduce.clocks import (
+    CONDITIONS,
+    NAMES,
+    OFFSET,
+    SKEW,
+    ClockCondition,
+    draw,
+    run_clocks,
+    simulate,
+)
 
 SEEDS = (4, 5)
 """Those by which errors were 5 and 10 standard deviations when trembling passed for motion."""
@@ -19,7 +28,7 @@ SEEDS = (4, 5)
 
 def test_errors_of_a_clock_are_as_large_as_they_are_said_to_be_though_its_gyroscope_aliases():
     """The sum of squared errors over their variances is below chi-squared's quantile of 0.999."""
-    drawn = [draw((Condition(0.1, averages=False), seed)) for seed in SEEDS]
+    drawn = [draw((ClockCondition(0.1, averages=False), seed)) for seed in SEEDS]
     ratios = np.array([np.divide(each.errors, each.stds) for each in drawn])
     assert np.sum(ratios**2, axis=0).max() < chi2.ppf(0.999, len(drawn))
 
@@ -42,7 +51,7 @@ def test_intervals_hold_however_a_gyroscope_trembles():
 
 @pytest.mark.parametrize("trembling", [0.0, 0.03, 0.1])
 def test_a_gyroscope_that_trembles_at_half_its_rate_is_told(trembling):
-    rates = [simulate(Condition(trembling, averages=False), seed)[0] for seed in range(3)]
+    rates = [simulate(ClockCondition(trembling, averages=False), seed)[0] for seed in range(3)]
     found = [find_trembling(motion.signals["angular_velocity"]) for motion in rates]
     if not trembling:
         assert found == [None] * 3
@@ -108,7 +117,7 @@ def test_errors_of_times_add_up(skews):
 
 def test_a_skew_that_is_known_beforehand_makes_the_offset_sure():
     """Not to be seen at all it stays at what is known, within its interval."""
-    gyroscope, tracker = simulate(Condition(0.0, averages=False), 0)
+    gyroscope, tracker = simulate(ClockCondition(0.0, averages=False), 0)
     free, known = (fit_clock(gyroscope, tracker, skew_std=std) for std in (0.03, 1e-4))
     assert known.skew.holds(SKEW) or abs(known.skew.value) < 4e-4
     assert abs(known.offset.value - OFFSET) < 3 * known.offset.std < 3 * 0.001 < free.offset.std

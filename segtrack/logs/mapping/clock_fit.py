@@ -157,7 +157,7 @@ class TimeUncertainty:
     Attributes:
         least: Standard deviation of the times there [s].
         skew: Standard deviation of the rate at which the error grows from there on, either way [-].
-        best: That time [s], on the clock that its user names.
+        best: Time at which they are known best [s], on the clock that its user names.
     """
 
     least: float

@@ -26,12 +26,12 @@ _GOES_ON = 0.25
 
 @dataclass(frozen=True)
 class Trembling:
-    """What rates do from sample to sample beyond their noise at rest, while the vehicle moves.
+    """Motion between samples of a gyroscope, beyond its noise at rest, while the vehicle moves.
 
     Attributes:
         size: Standard deviation of what is faster than a quarter of the sampling rate, of the worst axis, in
             the rates' unit.
-        at_rest: That at rest, likewise.
+        at_rest: Standard deviation of this at rest, likewise.
         rate: Samples a second [Hz].
     """
 
@@ -40,7 +40,7 @@ class Trembling:
     rate: float
 
     def __str__(self) -> str:
-        """What it is, and what to do, as the end of a sentence."""
+        """Sentence without its subject: size, and what to do."""
         return (
             f"its rates tremble by {self.size:.2g} rad/s where it moves ({self.at_rest:.2g} at rest), up to "
             f"half of {self.rate:.3g} Hz, so that faster trembling looks like slower (aliasing): let it "
