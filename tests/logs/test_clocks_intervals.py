@@ -9,7 +9,9 @@ from quick import some_of
 from scipy.stats import binom, chi2
 
 from segtrack.logs.mapping import ClockFit, Estimate, TimeUncertainty, fit_clock
+from segtrack.logs.mapping.joint_fit import Overlay
 from segtrack.logs.mapping.trembling import find_trembling
+from segtrack.logs.mapping.views import View
 from segtrack.logs.statistics import sandwich
 from segtrack.reproduce.clocks import (
     CONDITIONS,
@@ -89,6 +91,21 @@ def test_variances_of_uneven_residuals_are_theirs(levels):
     # Degrees of freedom are no more than the variance of the variances has, and half as many or more.
     freedom, true_freedom = np.median([each.freedom[0] for each in found]), 2 * true**2 / variances.var()
     assert 0.4 * true_freedom < freedom < 1.3 * true_freedom
+
+
+@pytest.mark.parametrize("place", [0.2, 0.7])
+def test_a_jump_of_rates_between_samples_is_as_uncertain_as_its_place(place):
+    """The integral errs by jump times a part of the time between samples that is evenly distributed."""
+    slow, fast = np.arange(0.0, 4.0, 0.02), np.arange(0.0, 4.0, 0.01)
+    jump, when = 3.0, 2.0 + 0.01 * place
+    angle = View("yaw", False, slow, jump * np.maximum(slow - when, 0.0))
+    overlay = Overlay(angle, View("yaw", True, fast, jump * (fast > when)), 0.03)
+    values = np.array([0.0, 0.0, 1.0, 0.0])
+    rows, stds = overlay.choose(values, 2.0, np.inf), (0.001, 0.0)
+    variances = stds[0] ** 2 * overlay.noise_model(values, rows, stds).reference[0]
+    true = np.full(len(variances), 2 * stds[0] ** 2)
+    true[np.searchsorted(rows.times, when) - 1] += jump**2 * 0.01**2 / 12
+    assert variances == pytest.approx(true)
 
 
 def fit_of(offset_std, skew_std, correlation):

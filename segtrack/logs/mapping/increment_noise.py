@@ -45,6 +45,16 @@ class NoiseModel:
         deepest = max(map(len, both))
         return cls(*(np.pad(each, ((0, deepest - len(each)), (0, 0))) for each in both))
 
+    def with_variances(self, variances: Array, stds: tuple[float, float]) -> NoiseModel:
+        """Return the model with known variances of increments (m,), beside noise of about two deviations.
+
+        They go with that noise which is larger, so that a likelihood of both has two unknowns.
+        """
+        parts = self.reference.copy(), self.source.copy()
+        larger = int(stds[1] > stds[0] * self.usual_ratio)
+        parts[larger][0] += variances / stds[larger] ** 2
+        return NoiseModel(*parts)
+
     def factor(self, stds: tuple[float, float]) -> Array:
         """Return the lower Cholesky factor, in bands, for the standard deviations of both samples."""
         return cholesky_banded(stds[0] ** 2 * self.reference + stds[1] ** 2 * self.source, lower=True)

@@ -26,7 +26,7 @@ from segtrack.errors import Phrase
 from segtrack.logs.mapping.clock_fit import Estimate
 from segtrack.logs.mapping.increment_noise import NoiseLikelihood, NoiseModel, whiten
 from segtrack.logs.mapping.views import ClockGuess, View, compute_increments, compute_noise_weights, find_gaps
-from segtrack.logs.statistics import raise_variances, sandwich
+from segtrack.logs.statistics import NORMAL_MEDIAN, raise_variances, sandwich
 
 Array = NDArray[np.float64]
 FEWEST = 20
@@ -40,6 +40,8 @@ _LARGEST_SKEW = 0.3
 """Largest skew that a step may lead to."""
 _WIDTHS = (0.0, 0.02, 0.04, 0.08, 0.16, 0.32)
 """Widths of smoothing of the source, of which the first sufficient one is used [s]."""
+_JUMP = 4.0
+"""Jump of rates, over the standard deviation of what noise does, from which on it is one."""
 _NOISE_SHARE = 0.05
 """Largest fraction of the power of derivatives that may be noise."""
 _KNOWN_NOISE = 0.85
@@ -249,12 +251,32 @@ class Overlay:
         by_skew = self.source_increments(values, rows, source) / slow - passed[rows.kept]
         return -np.diff(rates, axis=0)[rows.kept], by_skew
 
-    def noise_model(self, values: Array, rows: ComparedIncrements) -> NoiseModel:
-        """Covariance of the residuals, from the noise of both."""
+    def noise_model(self, values: Array, rows: ComparedIncrements, stds: tuple[float, float]) -> NoiseModel:
+        """Covariance of the residuals, from jumps of rates and noise of both with about these deviations."""
         ours = compute_noise_weights(self.reference, rows.times)[rows.kept]
         theirs = compute_noise_weights(self.source, self.to_source_clock(values, rows.times))[rows.kept]
         factor = float(np.prod(values[self.layout.scale])) * ((1 + values[1]) if self.source.is_rate else 1.0)
-        return NoiseModel.of(ours, theirs * factor)
+        model = NoiseModel.of(ours, theirs * factor)
+        return model.with_variances(factor**2 * self._jumps(values, rows), stds)
+
+    def _jumps(self, values: Array, rows: ComparedIncrements) -> Array:
+        """Variances of increments by jumps of the source's rates, somewhere between two samples (m,).
+
+        A jump is the part of a step that the mean of those beside it lacks, beyond what noise explains. The
+        integral errs by it times a part of the time between two samples, of which any is as likely.
+        """
+        if not self.source.is_rate:
+            return np.zeros(int(rows.kept.sum()))
+        steps = np.diff(self.source.values.reshape(len(self.source.times), -1), axis=0)
+        beside = np.pad(steps, ((1, 1), (0, 0)), mode="edge")
+        alone = steps - (beside[:-2] + beside[2:]) / 2
+        noise = np.median(abs(alone), axis=0) / NORMAL_MEDIAN
+        jumps = np.where(steps * alone > 0, np.minimum(abs(alone), abs(steps)), 0.0)
+        sizes = np.sum(np.maximum(jumps**2 - (_JUMP * noise) ** 2, 0.0), axis=1)
+        variances = sizes * np.diff(self.source.times) ** 2 / 12
+        sums = np.concatenate([[0.0], np.cumsum(variances)])
+        at = self.to_source_clock(values, rows.times)
+        return np.diff(np.interp(at, self.source.times, sums))[rows.kept]
 
     def without_bias(self, values: Array) -> Array:
         """Return the parameters with a bias of 0."""
@@ -414,7 +436,7 @@ def _solve(
     """
     stds, smooth = (1.0, 1.0), overlay.source.smooth(_SMOOTHED)
     for _ in range(rounds):
-        model = overlay.noise_model(values, rows)
+        model = overlay.noise_model(values, rows, stds)
         jacobian = overlay.jacobian(values, rows, smooth)
         found = NoiseLikelihood(model, overlay.residual(values, rows), jacobian).likeliest()
         settled = bool(np.allclose(found, stds, rtol=0.02))
