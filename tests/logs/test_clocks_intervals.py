@@ -9,7 +9,7 @@ from quick import some_of
 from scipy.stats import binom, chi2
 
 from segtrack.logs.mapping import ClockFit, Estimate, TimeUncertainty, fit_clock
-from segtrack.logs.mapping.joint_fit import Overlay
+from segtrack.logs.mapping.overlay import Overlay
 from segtrack.logs.mapping.trembling import find_trembling
 from segtrack.logs.mapping.views import View
 from segtrack.logs.statistics import sandwich

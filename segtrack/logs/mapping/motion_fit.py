@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.errors import ClockError, Phrase
 from segtrack.logs.mapping.clock_fit import ClockFit, Estimate, SensorMounting, mounting_by_gravity
-from segtrack.logs.mapping.joint_fit import SKEW_UNKNOWN, JointFit, fit_jointly
+from segtrack.logs.mapping.joint_fit import JointFit, fit_jointly
+from segtrack.logs.mapping.overlay import SKEW_UNKNOWN
 from segtrack.logs.mapping.views import LARGEST_SKEW, SEEN, ClockGuess, Seen, View, find_views, guess_clock
 from segtrack.robot import Motion
 

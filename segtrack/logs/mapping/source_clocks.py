@@ -18,10 +18,10 @@ from segtrack.geometry import rpy_of
 from segtrack.logs.log import Channel, Log, format_count
 from segtrack.logs.mapping.channels import describe_missing_channel, find_column
 from segtrack.logs.mapping.clock_fit import ClockFit, Estimate, fit_to_receive_times
-from segtrack.logs.mapping.joint_fit import SKEW_UNKNOWN
 from segtrack.logs.mapping.mapped_log import rotation_from_rpy
 from segtrack.logs.mapping.mapping_file import MappingFile, Sensor, SourceClock
 from segtrack.logs.mapping.motion_fit import fit_clock
+from segtrack.logs.mapping.overlay import SKEW_UNKNOWN
 from segtrack.logs.mapping.quantities import TIME, AngularVelocity
 from segtrack.logs.mapping.trembling import find_trembling
 from segtrack.logs.reading import GAP, restarts_of
