@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,14 +13,13 @@ from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation, Slerp
 
 import segtrack
-from segtrack.cli.log.compare import clock_deviations
 from segtrack.courses import VehicleOutline, Wall, WallSensor
 from segtrack.description import belt_corners, body_points, bounding_box, find_vehicle, place_tracks
 from segtrack.errors import DivergedError
 from segtrack.experiments.climb import _slip
 from segtrack.geometry import GRAVITY, rotation_of, rpy_of, rpys_of
 from segtrack.logs.fit.estimates import effective_number
-from segtrack.logs.mapping import Estimate
+from segtrack.logs.mapping import ClockFit, Estimate
 from segtrack.logs.statistics import correlation_of
 from segtrack.robot import Motion, Signal, attitude_of, attitudes_of, longitudinal_slip
 
@@ -49,10 +47,10 @@ def test_a_climb_slips_as_a_track_does(way: float, belt: float, slip: float) -> 
 @pytest.mark.parametrize("quantile", [1.959964, 3.182446, 2.228139])
 def test_a_clocks_deviation_is_that_of_its_own_distribution(quantile: float) -> None:
     """Student's for 3 and 10 degrees of freedom besides the normal one."""
-    offset = Estimate.normal(0.4, 0.01, quantile)
+    offset, skew = Estimate.normal(0.4, 0.01, quantile), Estimate.normal(0.0, 0.001, quantile)
     assert offset.std == pytest.approx(0.01)
-    mapped: Any = type("Mapped", (), {"clocks": [type("Fit", (), {"source": "a", "offset": offset})]})
-    assert clock_deviations(mapped) == {"a": pytest.approx(0.01)}
+    fit = ClockFit("a", "b", "turning", 0.0, offset, skew, 0.0, 100)
+    assert fit.uncertainty.std(np.array([0.4, 10.4])) == pytest.approx([0.01, 0.01 * math.sqrt(2)])
 
 
 @pytest.mark.parametrize("n", [1000, 5000])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import uniform_filter1d
 
 Array = NDArray[np.float64]
 
@@ -164,24 +165,61 @@ def _first_run(flags: NDArray[np.bool_], length: int) -> int:
     return int(np.argmax(runs)) if runs.any() else len(flags)
 
 
-def sandwich(jacobian: Array, residual: Array, inverse: Array) -> Array:
-    """Covariance of least-squares estimates whose residuals are correlated over time (p, p).
+_LEVEL_WINDOW, _LEAST_LAGS = 3.0, 1.5
+"""Residuals among which their level is estimated, and least lags of their correlation, over the root of n."""
 
-    Newey and West's (1987), with the lags weighted by Bartlett's kernel, as many as Andrews (1991, his
-    equations 5.3 and 6.4) finds best for autoregressive scores.
+
+class Sandwich(NamedTuple):
+    """Covariance of least-squares estimates, whatever their residuals are.
+
+    Attributes:
+        covariance: Covariance of the estimates (p, p).
+        freedom: Degrees of freedom of each variance, since it is estimated from the residuals (p,).
+    """
+
+    covariance: Array
+    freedom: Array
+
+
+def sandwich(jacobian: Array, residual: Array, inverse: Array) -> Sandwich:
+    """Covariance of least-squares estimates whose residuals are uneven, and correlated over time.
+
+    J^T R J between two inverses of the information, with the covariance of residuals r_i and r_j as l_i l_j
+    rho(i - j): each of k series has a level l by the residuals around (a vehicle that stands trembles less
+    than one that drives), and all have one correlation rho of residuals over levels, weighed by Bartlett's
+    kernel (Newey and West 1987) over as many lags as Andrews (1991, his equation 6.4) finds best for an
+    autoregression, at least 1.5 root n. Sums over residuals times derivatives would say too little where few
+    residuals show an estimate.
 
     Args:
         jacobian: Derivatives of k residuals at each of n times, in their order (n, k, p).
         residual: Residuals (n, k).
         inverse: Inverse of the information matrix of the estimates (p, p).
     """
-    scores = np.einsum("nkp,nk->np", jacobian, residual)
-    count, lags = len(scores), _lags(scores)
-    total = scores.T @ scores
-    for lag in range(1, lags + 1):
-        both = scores[lag:].T @ scores[:-lag]
-        total += (1 - lag / (lags + 1)) * (both + both.T)
-    return inverse @ total @ inverse.T * count / max(count - inverse.shape[0], 1)
+    count, width, _ = jacobian.shape
+    window = min(math.ceil(_LEVEL_WINDOW * math.sqrt(count)), count)
+    levels = _levels(residual, window)
+    covariances = np.mean([autocovariances(column) for column in (residual / levels).T], axis=0)
+    lags = _lags(covariances)
+    covariances = covariances[: lags + 1] * (1 - np.arange(lags + 1) / (lags + 1))
+    scores = (jacobian * levels[..., None]) @ inverse.T
+    size = 1 << (2 * count - 1).bit_length()
+    spectrum = 2 * np.fft.rfft(covariances, size).real - covariances[0]
+    spectrum[1:-1] *= 2  # Of either sign.
+    waves = np.fft.rfft(scores, size, axis=0)
+    total = np.einsum("nkp,n,nkq->pq", waves.conj(), spectrum / size, waves, optimize=True).real
+    powers = np.add.reduceat(scores**2, np.arange(0, count, window)).reshape(-1, inverse.shape[0])
+    powers /= np.maximum(powers.sum(axis=0), np.finfo(float).tiny)
+    by_levels = np.sum(powers**2, axis=0) / window
+    by_lags = lags / (1.5 * count * width)
+    return Sandwich(total * count / max(count - len(inverse), 1), 1 / np.maximum(by_levels + by_lags, 1e-9))
+
+
+def _levels(residual: Array, window: int) -> Array:
+    """Root mean squares of the residuals around each (n, k), which are 0 nowhere."""
+    sums = uniform_filter1d(residual**2, window, axis=0, mode="nearest")
+    least = 1e-6 * float(np.mean(residual**2)) + np.finfo(float).tiny
+    return np.sqrt(np.maximum(sums, least))
 
 
 def raise_variances(model: Array, robust: Array) -> Array:
@@ -190,17 +228,13 @@ def raise_variances(model: Array, robust: Array) -> Array:
     return model * np.outer(raised, raised)
 
 
-def _lags(scores: Array) -> int:
-    """Number of lags to weigh, from the autoregression of each column (n, p)."""
-    count = len(scores)
-    power = np.sum(scores[:-1] ** 2, axis=0)
-    slopes = np.sum(scores[1:] * scores[:-1], axis=0) / np.where(power > 0, power, 1.0)
-    slopes = np.clip(slopes, -0.97, 0.97)
-    variances = np.var(scores, axis=0) * (1 - slopes**2)
-    weights = variances**2 / (1 - slopes) ** 4
-    top = np.sum(4 * slopes**2 * variances**2 / ((1 - slopes) ** 6 * (1 + slopes) ** 2))
-    alpha = top / np.sum(weights) if np.sum(weights) > 0 else 0.0
-    return min(math.ceil(1.1447 * (alpha * count) ** (1 / 3)), count // 4)
+def _lags(covariances: Array) -> int:
+    """Number of lags to weigh of a series with these autocovariances (n,), taken as an autoregression."""
+    count = len(covariances)
+    slope = float(np.clip(covariances[1] / covariances[0], -0.97, 0.97))
+    alpha = 4 * slope**2 / ((1 - slope) ** 2 * (1 + slope) ** 2)
+    best = max(1.1447 * (alpha * count) ** (1 / 3), _LEAST_LAGS * math.sqrt(count))
+    return min(math.ceil(best), count // 4)
 
 
 def score_covariances(residuals: Array, sensitivities: Array, white: float) -> tuple[Array, Array]:

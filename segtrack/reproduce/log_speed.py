@@ -17,6 +17,7 @@ from rich.table import Table
 from segtrack.description import TrackOffsets
 from segtrack.errors import MissingPackageError
 from segtrack.logs.compare import DataUncertainty, RunComparison, compare_motions
+from segtrack.logs.mapping import TimeUncertainty
 from segtrack.logs.reading import read_log
 from segtrack.report import Outcome
 from segtrack.reproduce.registry import Session, at_most, stopwatch
@@ -178,7 +179,7 @@ def drive(name: str, count: int, noise: float) -> Motion:
 
 def compared(logged: Motion, simulated: Motion) -> RunComparison:
     """Compare two motions with noise, a clock offset and a drift."""
-    data = DataUncertainty(clocks={"robot": 0.01}, drift={"position": 1e-4})
+    data = DataUncertainty(clocks={"robot": TimeUncertainty(0.01)}, drift={"position": 1e-4})
     return compare_motions(logged, simulated, sides=TrackOffsets.centred(GAUGE), data=data)
 
 

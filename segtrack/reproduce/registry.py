@@ -180,6 +180,10 @@ EXPERIMENTS = (
         "log-round-trip",
         "A simulated climb, spoilt as logs are and recovered: clock, mounting and bias of a gyroscope.",
     ),
+    Experiment(
+        "clocks",
+        "Clocks fitted to simulated logs whose gyroscope trembles: how often intervals hold, errors in time.",
+    ),
     Experiment("log-speed", "How fast a log of each kind is read, and compared: 200 Hz, 20 channels."),
     Experiment(
         "calibration",

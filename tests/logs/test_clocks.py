@@ -14,7 +14,7 @@ from tables import each_row
 from segtrack.errors import ClockError
 from segtrack.logs import Motion, Signal
 from segtrack.logs.mapping import Estimate, SensorMounting, fit_clock, fit_to_receive_times
-from segtrack.logs.mapping.clock_fit import NoiseLikelihood, NoiseModel
+from segtrack.logs.mapping.increment_noise import NoiseLikelihood, NoiseModel
 from segtrack.logs.mapping.views import (
     View,
     _correlation_problem,
@@ -410,5 +410,5 @@ def test_variances_of_correlated_residuals_are_those_of_their_mean():
     for i, step in enumerate(rng.normal(size=count - 1)):
         residual[i + 1] = a * residual[i] + step
     inverse = np.array([[1.0 / count]])
-    found = sandwich(np.ones((count, 1, 1)), residual[:, None], inverse)[0, 0]
+    found = sandwich(np.ones((count, 1, 1)), residual[:, None], inverse).covariance[0, 0]
     assert found * count / np.var(residual) == pytest.approx((1 + a) / (1 - a), rel=0.1)

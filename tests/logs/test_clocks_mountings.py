@@ -13,7 +13,7 @@ from segtrack.errors import ClockError
 from segtrack.geometry import rpy_of
 from segtrack.logs import Motion, Signal
 from segtrack.logs.mapping import SensorMounting, fit_clock
-from segtrack.logs.mapping.joint_fit import mounting_of
+from segtrack.logs.mapping.overlay import mounting_of
 
 MOUNTED = Rotation.from_euler("ZYX", [0.03, -0.025, 0.035])
 """That of the gyroscope in `pair`."""

@@ -21,7 +21,7 @@ from segtrack.logs.compare import (
 )
 from segtrack.logs.compare.errors import rigid_motion
 from segtrack.logs.compare.phases import even_times
-from segtrack.logs.mapping import parse_terrain
+from segtrack.logs.mapping import TimeUncertainty, parse_terrain
 from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings
 
 TIMES = np.arange(0.0, 20.0, 0.05)
@@ -290,11 +290,22 @@ def test_noise_that_is_not_stated_is_estimated_and_said():
 
 def test_a_clock_counts_by_how_fast_things_change_a_bias_and_a_drift_by_themselves():
     motion = with_signal(drive(), pitch=0.1 * TIMES)
-    uncertain = DataUncertainty(clocks={"": 0.02}, bias={"pitch": 0.003}, drift={"pitch": 0.001})
+    uncertain = DataUncertainty(
+        clocks={"": TimeUncertainty(0.02)}, bias={"pitch": 0.003}, drift={"pitch": 0.001}
+    )
     data = row(compare_motions(motion, motion, data=uncertain), "pitch RMSE").parts.data
     assert data["clock"] == pytest.approx(0.002, rel=0.01)
     assert data["bias"] == pytest.approx(0.003)
     assert data["drift"] == pytest.approx(0.001 * TIMES[-1] / math.sqrt(3), rel=0.01)
+
+
+def test_a_clock_with_a_skew_counts_as_its_times_are_uncertain():
+    """The pitch grows evenly, so that it errs by its rate times the error of the time, at each time."""
+    motion, times = with_signal(drive(), pitch=0.1 * TIMES), TimeUncertainty(0.002, skew=0.005, best=2.0)
+    data = row(
+        compare_motions(motion, motion, data=DataUncertainty(clocks={"": times})), "pitch RMSE"
+    ).parts.data
+    assert data["clock"] == pytest.approx(0.1 * np.sqrt(np.mean(times.std(TIMES) ** 2)), rel=0.02)
 
 
 def test_a_bias_of_position_that_the_alignment_takes_away_does_not_count():

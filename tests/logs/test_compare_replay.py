@@ -26,7 +26,7 @@ from segtrack.logs.compare import (
     simulation_count,
     simulations,
 )
-from segtrack.logs.mapping import load_terrain, parse_terrain
+from segtrack.logs.mapping import TimeUncertainty, load_terrain, parse_terrain
 from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings, first_touch
 
 STEP = "terrain: [{step: {height: 0.2, length: 2.0}, place: {x: 1.0}}]"
@@ -225,8 +225,10 @@ def test_clocks_are_as_uncertain_as_they_were_found_or_else_as_stated(tmp_path):
     path.write_text(
         "inputs: {friction: 0.05}\ndata: {clock: 0.02, bias: {pitch: 0.01}, drift: {position: 0.001}}\n"
     )
-    data = load_stated("--uncertain", str(path)).data_uncertainty({"imu": 0.003, "robot": None})
-    assert dict(data.clocks) == {"imu": 0.003, "robot": 0.02}
+    data = load_stated("--uncertain", str(path)).data_uncertainty(
+        {"imu": TimeUncertainty(0.003), "robot": None}
+    )
+    assert dict(data.clocks) == {"imu": TimeUncertainty(0.003), "robot": TimeUncertainty(0.02)}
     assert (dict(data.bias), dict(data.drift)) == ({"pitch": 0.01}, {"position": 0.001})
     assert load_stated("--uncertain", "friction=0.05, mass=2").inputs == {"friction": 0.05, "mass": 2.0}
 

@@ -101,11 +101,6 @@ def checked(logs: Sequence[MappedLog], grounds: Sequence[LoadedTerrain | None]) 
     return found
 
 
-def clock_deviations(mapped: MappedLog) -> dict[str, float | None]:
-    """Standard deviation of each clock's offset that was estimated, by source [s]."""
-    return {fit.source: fit.offset.std for fit in mapped.clocks}
-
-
 @simulation_command
 def compare(
     options: SimulationOptions,
@@ -179,7 +174,7 @@ def _compare_all(
                 found = compare_replay(
                     replay,
                     stated=stated,
-                    clocks=clock_deviations(mapped),
+                    clocks=mapped.time_uncertainties,
                     alignment=alignment,  # type: ignore[arg-type]
                     refine=refine,
                     workers=jobs,

@@ -25,7 +25,7 @@ from segtrack.logs.compare.comparison import Comparison, Run, RunComparison, Spl
 from segtrack.logs.compare.errors import Alignment, check_alignment
 from segtrack.logs.compare.uncertainty import DataUncertainty
 from segtrack.logs.fit import PARAMETERS, with_parameters
-from segtrack.logs.mapping import LoadedTerrain, parse_terrain
+from segtrack.logs.mapping import LoadedTerrain, TimeUncertainty, parse_terrain
 from segtrack.logs.replay import AlignedLog, Replay, ReplaySettings, align, replay_log
 from segtrack.robot import QUANTITIES, Motion
 
@@ -121,15 +121,15 @@ class Stated(Spec):
         for sign in (-1, 1) if SETTING in inputs else ():
             _shifted_terrain(terrain, sign * inputs[SETTING])
 
-    def data_uncertainty(self, sources: Mapping[str, float | None]) -> DataUncertainty:
+    def data_uncertainty(self, sources: Mapping[str, TimeUncertainty | None]) -> DataUncertainty:
         """Return the uncertainty of a log.
 
         Args:
-            sources: Its sources, and the standard deviation of each one's clock where that is known [s].
+            sources: Its sources, and the uncertainty of each one's times where that is known.
         """
-        clock = self.data.clock
-        known = {source: clock if std is None else std for source, std in sources.items()}
-        clocks = {source: std for source, std in known.items() if std is not None}
+        stated = None if self.data.clock is None else TimeUncertainty(self.data.clock)
+        known = {source: times or stated for source, times in sources.items()}
+        clocks = {source: times for source, times in known.items() if times is not None}
         return DataUncertainty(clocks, self.data.bias, self.data.drift)
 
 
@@ -276,7 +276,7 @@ def compare(
     replay: Replay,
     *,
     stated: Stated | None = None,
-    clocks: Mapping[str, float | None] | None = None,
+    clocks: Mapping[str, TimeUncertainty] | None = None,
     alignment: Alignment = "event",
     refine: bool = True,
     workers: int | None = None,
@@ -287,7 +287,7 @@ def compare(
     Args:
         replay: The log, and its simulations by commands and by measured belts.
         stated: Standard deviations of inputs and log; u_input is not given without inputs.
-        clocks: Standard deviation of each source's clock offset, where it is known [s].
+        clocks: Uncertainty of each source's times, where it is known.
         alignment: Alignment of positions with the logged ones, see `laying`.
         refine: Simulate half and a quarter of the time step, for u_num.
         workers: Processes; as many as there are cores if not given.

@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.logs.compare.errors import Error, Errors, Key
 from segtrack.logs.compare.phases import noise_std
+from segtrack.logs.mapping import TimeUncertainty
 from segtrack.robot import Motion, Signal
 
 DRAWS = 20
@@ -29,13 +30,13 @@ class DataUncertainty:
     """Standard deviations of what a log says, beside its signals' noise.
 
     Attributes:
-        clocks: Standard deviation of each clock's offset, by source [s].
+        clocks: Uncertainty of each source's times on the motion's clock, by source.
         bias: Standard deviation of a constant error, by quantity, in its unit: of each axis of a vector,
             and about each axis of the body where it is an orientation [rad].
         drift: Standard deviation of an error that grows with time, by quantity, in its unit a second.
     """
 
-    clocks: Mapping[str, float] = field(default_factory=dict)
+    clocks: Mapping[str, TimeUncertainty] = field(default_factory=dict)
     bias: Mapping[str, float] = field(default_factory=dict)
     drift: Mapping[str, float] = field(default_factory=dict)
 
@@ -46,7 +47,8 @@ class DataUncertainty:
 
     def summary(self) -> dict[str, object]:
         """Return a JSON-serialisable dict."""
-        return {"clocks": dict(self.clocks), "bias": dict(self.bias), "drift": dict(self.drift)}
+        clocks = {source: times.record() for source, times in self.clocks.items()}
+        return {"clocks": clocks, "bias": dict(self.bias), "drift": dict(self.drift)}
 
 
 class Disturbed(NamedTuple):
@@ -72,10 +74,12 @@ def disturbed(logged: Motion, uncertainty: DataUncertainty) -> Iterator[Disturbe
     noise = {key: std for key, std in found.items() if std > 0}
     for _ in range(DRAWS if noise else 0):
         yield Disturbed("noise", 1.0 / DRAWS, _noisy(logged, noise, draw), None)
-    for source, std in uncertainty.clocks.items():
-        if std > 0 and any(signal.source == source for signal in logged.signals.values()):
-            moved = (logged.on_clock(source, sign * std, 0.0) for sign in (1, -1))
-            yield Disturbed("clock", 1.0, *moved)
+    for source, times in uncertainty.clocks.items():
+        own = [float(signal.times[0]) for signal in logged.signals.values() if signal.source == source]
+        for offset, skew in times.parts(min(own)) if own else ():
+            if offset or skew:
+                moved = (logged.on_clock(source, sign * offset, sign * skew) for sign in (1, -1))
+                yield Disturbed("clock", 1.0, *moved)
     shifts: dict[Part, Mapping[str, float]] = {"bias": uncertainty.bias, "drift": uncertainty.drift}
     for part, stds in shifts.items():
         for name, std in stds.items():

@@ -1,6 +1,7 @@
 from .clock_fit import ClockFit as ClockFit
 from .clock_fit import Estimate as Estimate
 from .clock_fit import SensorMounting as SensorMounting
+from .clock_fit import TimeUncertainty as TimeUncertainty
 from .clock_fit import fit_to_receive_times as fit_to_receive_times
 from .evidence import Finding as Finding
 from .evidence import ImplausibleLogError as ImplausibleLogError

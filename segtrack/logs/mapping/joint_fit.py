@@ -1,15 +1,8 @@
 """Joint least-squares fit of a source's clock, scale, bias and mounting to two views' increments.
 
-Increments of the reference from each of its samples to the next are compared with those of the source at the
-same times, as its clock has them:
-
-    reference(t[j], t[j+1]) = scale * turned * (source(s[j], s[j+1]) - bias * (t[j+1] - t[j])) + noise
-    t = s + offset + skew * (s - first s)
-
-by generalised least squares: noise of neighbouring increments is correlated in a known way, since they
-share samples, and the share of each source follows from the residuals (`noise`). Only a motion at both ends
-of the log distinguishes a skew from an offset; the increase of rates by a clock's skew is left to the scale,
-which a gyroscope has of its own.
+Generalised least squares of an `Overlay`'s residuals, from which the share of each source in their noise
+follows. Only a motion at both ends of the log distinguishes a skew from an offset; the increase of rates by a
+clock's skew is left to the scale, which a gyroscope has of its own.
 """
 
 from __future__ import annotations
@@ -23,254 +16,20 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from segtrack.errors import Phrase
-from segtrack.logs.mapping.clock_fit import Estimate, NoiseLikelihood, NoiseModel, whiten
-from segtrack.logs.mapping.views import ClockGuess, View, compute_increments, compute_noise_weights, find_gaps
+from segtrack.logs.mapping.clock_fit import Estimate
+from segtrack.logs.mapping.increment_noise import NoiseLikelihood, NoiseModel, whiten
+from segtrack.logs.mapping.overlay import (
+    FEWEST,
+    TURN_UNKNOWN,
+    ComparedIncrements,
+    Overlay,
+    ParameterLayout,
+    noise_of_view,
+)
+from segtrack.logs.mapping.views import ClockGuess, View
 from segtrack.logs.statistics import raise_variances, sandwich
 
 Array = NDArray[np.float64]
-FEWEST = 20
-"""Least number of increments."""
-MOST = 5_000
-"""Largest number of increments; of longer logs the pieces with most motion are used."""
-_PIECE = 50
-_GAP = 8.0
-"""Time between samples that counts as a gap, over the usual one."""
-_LARGEST_SKEW = 0.3
-"""Largest skew that a step may lead to."""
-_WIDTHS = (0.0, 0.02, 0.04, 0.08, 0.16, 0.32)
-"""Widths of smoothing of the source, of which the first sufficient one is used [s]."""
-_NOISE_SHARE = 0.05
-"""Largest fraction of the power of derivatives that may be noise."""
-_SKEW_UNKNOWN, TURN_UNKNOWN = 0.03, 0.3
-"""Prior standard deviations of the skew, and of each angle of the mounting [rad]. They matter where the log
-does not show them."""
-_SCALE_UNKNOWN = 0.03
-"""Prior standard deviation of the scale of a gyroscope about 1: data sheets allow 3 % at most."""
-_SECOND_AXIS = 0.05
-"""Turning about a second axis, over that about the first, with which a turned sensor is told from others."""
-_OPPOSITE = 1e-3
-"""Sum of two directions that are opposite but for noise."""
-_AS_MAPPED = np.pi / 4
-"""A sensor that is turned from the mapping's frame by more is mounted otherwise, and the prior is about what
-fits [rad]."""
-
-
-class ParameterLayout(NamedTuple):
-    """Places of the parameters in their vector."""
-
-    scale: slice
-    turn: slice
-    bias: slice
-    total: int
-
-
-class ComparedIncrements(NamedTuple):
-    """Increments that are compared.
-
-    Attributes:
-        times: Times of the reference's samples between which they are (n + 1,) [s].
-        kept: Mask of the increments that are used (n,).
-        change: Increments of the reference (n, k).
-    """
-
-    times: Array
-    kept: NDArray[np.bool_]
-    change: Array
-
-
-def mounting_of(seen: Array, wanted: Array) -> Rotation:
-    """Rotation of a sensor's rates or turns (n, 3) into those of the reference (n, 3), means left out.
-
-    Where both turn about more than one axis it is the solution of Wahba's problem, after Markley (1988); else
-    the smallest rotation of the one axis, with its sense, into the other.
-    """
-    left, sizes, right = np.linalg.svd(wanted.T @ seen)
-    if sizes[1] > _SECOND_AXIS * sizes[0]:
-        sign = np.sign(np.linalg.det(left) * np.linalg.det(right))
-        return Rotation.from_matrix(left @ np.diag([1.0, 1.0, sign]) @ right)
-    there, here = left[:, 0], right[0]
-    middle = here + there
-    if np.linalg.norm(middle) < _OPPOSITE:  # Upside down: about an axis across, of which any will do.
-        middle = np.eye(3)[np.argmin(np.abs(here))]
-        middle = middle - (middle @ here) * here
-    # Half a turn about what is between both.
-    half = Rotation.from_rotvec(np.pi * middle / np.linalg.norm(middle))
-    return half if np.linalg.norm(here + there) < _OPPOSITE else half * Rotation.from_rotvec(np.pi * here)
-
-
-class Overlay:
-    """Two views, and the residuals of their increments for given parameters.
-
-    Attributes:
-        reference: View on the clock that is fitted to.
-        source: View on the clock that is fitted.
-        layout: Places of the parameters: offset [s] and skew, then those of scale, turn and bias that apply.
-        prior: Prior inverse variance of each parameter.
-        mounted: Rotation about which the prior has the mounting: the mapping's, or where that is wrong the
-            nearest one that fits.
-    """
-
-    def __init__(self, reference: View, source: View) -> None:
-        """Take two views of one thing."""
-        self.reference, self.source = reference, source
-        self.origin = source.times[0]
-        width = 3 if source.is_turning else 1
-        has_rate = source.is_rate or reference.is_rate
-        a, b, c, d = np.cumsum([2, has_rate, 3 * source.is_turning, width * has_rate]).tolist()
-        self.layout = ParameterLayout(slice(a, b), slice(b, c), slice(c, d), d)
-        self.gap = _GAP * float(np.median(np.diff(source.times)))
-        self.own_gap = _GAP * float(np.median(np.diff(reference.times))) if reference.is_rate else np.inf
-        self.prior = np.zeros(self.layout.total)
-        self.prior[1] = _SKEW_UNKNOWN**-2
-        self.prior[self.layout.turn] = TURN_UNKNOWN**-2
-        if source.is_turning:
-            self.prior[self.layout.scale] = _SCALE_UNKNOWN**-2
-        self.mounted = Rotation.identity()
-
-    def initial_values(self, start: ClockGuess) -> Array:
-        """Return the initial parameters."""
-        values = np.zeros(self.layout.total)
-        values[:2] = start.offset, start.skew
-        values[self.layout.scale] = 1.0 if self.source.is_turning else start.scale
-        if self.source.is_turning:
-            rows = self.choose(values, start.middle, np.inf)
-            if rows.kept.sum() < FEWEST:
-                return values
-            seen, wanted = self.source_increments(values, rows, self.source), rows.change[rows.kept]
-            turned = mounting_of(seen - seen.mean(0), wanted - wanted.mean(0))
-            if turned.magnitude() > _AS_MAPPED:
-                self.mounted = turned
-            values[self.layout.turn] = turned.as_rotvec()
-        return values
-
-    def pull_to_prior(self, values: Array) -> Array:
-        """Derivatives of the prior's logarithm by the parameters (p,)."""
-        apart = values.copy()
-        if self.source.is_turning:
-            turned = Rotation.from_rotvec(values[self.layout.turn]) * self.mounted.inv()
-            apart[self.layout.turn] = turned.as_rotvec()
-            apart[self.layout.scale] -= 1.0
-        return -self.prior * apart
-
-    def apply_step(self, values: Array, step: Array) -> Array:
-        """Return the parameters after a step, which turns the sensor about the reference's axes."""
-        moved = values + step
-        moved[1] = np.clip(moved[1], -_LARGEST_SKEW, _LARGEST_SKEW)
-        part = self.layout.turn
-        if self.source.is_turning:
-            turned = Rotation.from_rotvec(step[part]) * Rotation.from_rotvec(values[part])
-            moved[part] = turned.as_rotvec()
-        return moved
-
-    def to_source_clock(self, values: Array, times: Array) -> Array:
-        """Convert times of the reference to the source's clock."""
-        return self.origin + (times - self.origin - values[0]) / (1 + values[1])
-
-    def choose(self, values: Array, middle: float, reach: float) -> ComparedIncrements:
-        """Choose the increments that both see well, within a reach [s] of a time of the source."""
-        seen = self.to_source_clock(values, self.reference.times)
-        margin = 2 * float(np.median(np.diff(self.source.times))) + 0.02
-        low = max(self.source.times[0] + margin, middle - reach / 2)
-        high = min(self.source.times[-1] - margin, middle + reach / 2)
-        times = self.reference.times[(seen > low) & (seen < high)]
-        gaps = find_gaps(self.source, self.to_source_clock(values, times), self.gap)
-        kept = ~gaps & ~find_gaps(self.reference, times, self.own_gap)
-        change = compute_increments(self.reference, times)
-        if kept.sum() > MOST:
-            rates = np.sum(change**2, axis=1) / np.diff(times) * kept
-            pieces = np.array_split(np.arange(len(rates)), len(rates) // _PIECE)
-            busiest = sorted(pieces, key=lambda piece: -float(rates[piece].sum()))[: MOST // _PIECE]
-            kept &= np.isin(np.arange(len(rates)), np.concatenate(busiest))
-        return ComparedIncrements(times, kept, change)
-
-    def source_increments(self, values: Array, rows: ComparedIncrements, source: View) -> Array:
-        """Return the source's increments, on the reference's clock and without their bias (m, k)."""
-        if not source.is_rate:
-            change = compute_increments(source, self.to_source_clock(values, rows.times))
-            if len(bias := values[self.layout.bias]):  # The reference's.
-                change = change - bias * np.diff(rows.times)[:, None]
-        else:
-            rates = source.subtract_bias(values[self.layout.bias])
-            change = compute_increments(rates, self.to_source_clock(values, rows.times)) * (1 + values[1])
-        return change[rows.kept]
-
-    def predict(self, values: Array, seen: Array) -> Array:
-        """Predict the reference's increments from the source's (m, k)."""
-        if len(scale := values[self.layout.scale]):
-            seen = seen * scale
-        return Rotation.from_rotvec(values[self.layout.turn]).apply(seen) if self.source.is_turning else seen
-
-    def residual(self, values: Array, rows: ComparedIncrements) -> Array:
-        """Return the reference's increments less the predicted ones (m, k)."""
-        seen = self.source_increments(values, rows, self.source)
-        return rows.change[rows.kept] - self.predict(values, seen)
-
-    def jacobian(self, values: Array, rows: ComparedIncrements, source: View) -> Array:
-        """Derivatives of the predictions from a source (m, k, p)."""
-        seen = self.source_increments(values, rows, source)
-        predicted = self.predict(values, seen)
-        columns = np.zeros((*predicted.shape, self.layout.total))
-        for i, by_clock in enumerate(self.clock_slopes(values, rows, source)):
-            columns[:, :, i] = self.predict(values, by_clock)
-        if self.layout.scale.start < self.layout.scale.stop:
-            columns[:, :, self.layout.scale.start] = predicted / values[self.layout.scale]
-        if self.source.is_turning:
-            columns[:, :, self.layout.turn] = np.cross(np.eye(3)[:, None], predicted).transpose(1, 2, 0)
-        for i in range(self.layout.bias.start, self.layout.bias.stop):
-            unit = np.eye(predicted.shape[1])[i - self.layout.bias.start]
-            spans = np.diff(rows.times)[rows.kept]
-            columns[:, :, i] = self.predict(values, -np.outer(spans, unit))
-        return columns
-
-    def clock_slopes(self, values: Array, rows: ComparedIncrements, source: View) -> tuple[Array, Array]:
-        """Derivatives of a source's increments by offset and skew (m, k)."""
-        if not source.is_rate:
-            changes = []
-            for i, step in enumerate((1e-4, 1e-5)):
-                more, less = values.copy(), values.copy()
-                more[i], less[i] = values[i] + step, values[i] - step
-                above, below = (self.source_increments(values, rows, source) for values in (more, less))
-                changes.append((above - below) / (2 * step))
-            return changes[0], changes[1]
-        slow, since = 1 + values[1], rows.times - self.origin - values[0]
-        at = self.to_source_clock(values, rows.times)
-        samples = source.subtract_bias(values[self.layout.bias]).values.reshape(len(source.times), -1)
-        rates = np.stack([np.interp(at, source.times, column) for column in samples.T], axis=1)
-        passed = np.diff(rates * since[:, None], axis=0) / slow
-        by_skew = self.source_increments(values, rows, source) / slow - passed[rows.kept]
-        return -np.diff(rates, axis=0)[rows.kept], by_skew
-
-    def noise_model(self, values: Array, rows: ComparedIncrements) -> NoiseModel:
-        """Covariance of the residuals, from the noise of both."""
-        ours = compute_noise_weights(self.reference, rows.times)[rows.kept]
-        theirs = compute_noise_weights(self.source, self.to_source_clock(values, rows.times))[rows.kept]
-        factor = float(np.prod(values[self.layout.scale])) * ((1 + values[1]) if self.source.is_rate else 1.0)
-        return NoiseModel.of(ours, theirs * factor)
-
-    def noise_alone(self, std: float) -> View:
-        """Return noise of a standard deviation as the source would see it at rest."""
-        shape = (len(self.source.times), 3 if self.source.is_turning else 1)
-        return self.source.with_values(np.random.default_rng(0).normal(0.0, std, shape))
-
-    def without_bias(self, values: Array) -> Array:
-        """Return the parameters with a bias of 0."""
-        values = values.copy()
-        values[self.layout.bias] = 0.0
-        return values
-
-    def smooth_source(self, values: Array, rows: ComparedIncrements, std: float) -> View:
-        """Smooth the source until derivatives by its clock show the motion, not its noise."""
-        alone = self.noise_alone(std)
-        without = np.concatenate([values[:2], np.zeros(self.layout.total - 2)])
-        for width in _WIDTHS:
-            smooth = self.source.smooth(width)
-            signal = self.clock_slopes(values, rows, smooth)[0]
-            rest = self.clock_slopes(without, rows, alone.smooth(width))[0]
-            if np.sum(rest**2) < _NOISE_SHARE * np.sum(signal**2):
-                break
-        return smooth
-
-
 _OUTLIER = 6.0
 """Standard deviations beyond which an increment is left out: an impact between two samples, or a jump."""
 _ROUNDS, _STEPS = 8, 4
@@ -342,7 +101,7 @@ class JointFit:
         return replace(self, values=values, covariance=covariance, turned=turned, noises=noises)
 
 
-def fit_jointly(reference: View, source: View, start: ClockGuess) -> JointFit | Phrase:
+def fit_jointly(reference: View, source: View, start: ClockGuess, skew_std: float) -> JointFit | Phrase:
     """Fit from an initial guess, or return the reason why it fails.
 
     Increments are from one of the reference's samples to the next. So the reference should be the view of an
@@ -353,8 +112,9 @@ def fit_jointly(reference: View, source: View, start: ClockGuess) -> JointFit | 
         reference: View on the clock that is fitted to.
         source: View on the clock that is fitted.
         start: Initial guess from their correlation.
+        skew_std: Standard deviation of the skew, about 0, before anything is looked at [-].
     """
-    overlay = Overlay(reference, source)
+    overlay = Overlay(reference, source, skew_std)
     values = overlay.initial_values(start)
     span = 2 * max(start.middle - source.times[0], source.times[-1] - start.middle)
     reach = 30.0
@@ -395,35 +155,30 @@ def _solve(
     """
     stds, smooth = (1.0, 1.0), overlay.source.smooth(_SMOOTHED)
     for _ in range(rounds):
-        model = overlay.noise_model(values, rows)
+        model = overlay.noise_model(values, rows, stds)
         jacobian = overlay.jacobian(values, rows, smooth)
         found = NoiseLikelihood(model, overlay.residual(values, rows), jacobian).likeliest()
         settled = bool(np.allclose(found, stds, rtol=0.02))
-        stds, smooth = found, overlay.smooth_source(values, rows, found[1])
+        stds, smooth = found, overlay.smooth_source(values, rows, found[0])
         weights = _Weights(model, stds, smooth)
         for _ in range(_STEPS):
-            slopes, instruments = _both_slopes(overlay, values, rows, weights)
+            instruments = _instruments(overlay, values, rows, weights)
             residual = whiten(weights.factor, overlay.residual(values, rows)).ravel()
             pull = instruments.T @ residual + overlay.pull_to_prior(values)
-            information = instruments.T @ slopes + np.diag(overlay.prior)
+            information = instruments.T @ instruments + np.diag(overlay.prior)
             step = np.linalg.lstsq(information, pull, rcond=1e-12)[0]
             values = overlay.apply_step(values, np.asarray(step))
-            if np.all(step**2 * np.diag(instruments.T @ instruments + np.diag(overlay.prior)) < 1e-4):
+            if np.all(step**2 * np.diag(information) < 1e-4):
                 break
         if settled:
             break
     return values, weights
 
 
-def _both_slopes(
-    overlay: Overlay, values: Array, rows: ComparedIncrements, weights: _Weights
-) -> tuple[Array, Array]:
-    """Derivatives of the source and of the smoothed one, whitened (m k, p)."""
-    raw, smooth = (
-        whiten(weights.factor, overlay.jacobian(values, rows, view)).reshape(-1, overlay.layout.total)
-        for view in (overlay.source, weights.smooth)
-    )
-    return raw, smooth
+def _instruments(overlay: Overlay, values: Array, rows: ComparedIncrements, weights: _Weights) -> Array:
+    """Derivatives of the smoothed source, whitened (m k, p)."""
+    jacobian = overlay.jacobian(values, rows, weights.smooth)
+    return whiten(weights.factor, jacobian).reshape(-1, overlay.layout.total)
 
 
 def _result(overlay: Overlay, values: Array, rows: ComparedIncrements) -> JointFit:
@@ -438,21 +193,24 @@ def _result(overlay: Overlay, values: Array, rows: ComparedIncrements) -> JointF
     noises = NoiseLikelihood(
         weights.model, residual, overlay.jacobian(values, rows, weights.smooth)
     ).estimates(weights.stds)
-    covariance, robust = _covariances(overlay, values, rows, weights)
+    covariance = _covariance(overlay, values, rows, weights)
     spread = np.zeros(overlay.layout.total)
     for i, noise in enumerate(noises):
         more = list(weights.stds)
         more[i] *= 1 + _LITTLE
-        other, _ = _covariances(overlay, values, rows, weights._replace(stds=(more[0], more[1])))
+        other = _covariance(overlay, values, rows, weights._replace(stds=(more[0], more[1])))
         spread += ((np.diag(other) / np.diag(covariance) - 1) / _LITTLE * noise.relative_std) ** 2
-    covariance = raise_variances(covariance, robust)
+    white = whiten(weights.factor, residual)
+    instruments = _instruments(overlay, values, rows, weights).reshape(*white.shape, -1)
+    robust = sandwich(instruments, white, covariance)
+    covariance = raise_variances(covariance, robust.covariance)
     if overlay.source.is_turning:
         part = overlay.layout.turn
         covariance[part, part] += _unseen_turns(overlay, values, rows, weights)
     return JointFit(
         values=values,
         covariance=covariance,
-        freedom=np.maximum(2 / np.maximum(spread, 1e-9), _LEAST_FREEDOM),
+        freedom=np.maximum(np.minimum(2 / np.maximum(spread, 1e-9), robust.freedom), _LEAST_FREEDOM),
         layout=overlay.layout,
         turned=Rotation.from_rotvec(values[overlay.layout.turn]) if overlay.source.is_turning else None,
         noises=noises,
@@ -467,7 +225,7 @@ def _unseen_turns(overlay: Overlay, values: Array, rows: ComparedIncrements, wei
 
     An axis is seen by turning about the others, and noise about these looks alike.
     """
-    noise = overlay.noise_alone(weights.stds[1])
+    noise = noise_of_view(overlay.source, weights.stds[1])
     seen, feigned = (
         _turn_information(overlay, parameters, rows, weights, view)
         for parameters, view in ((values, overlay.source), (overlay.without_bias(values), noise))
@@ -486,15 +244,10 @@ def _turn_information(
     return np.asarray(slopes[:, part].T @ slopes[:, part])
 
 
-def _covariances(
-    overlay: Overlay, values: Array, rows: ComparedIncrements, weights: _Weights
-) -> tuple[Array, Array]:
-    """Covariances of the parameters (p, p): if noise is as the weights have it, and however correlated."""
-    slopes, instruments = _both_slopes(overlay, values, rows, weights)
-    residual = whiten(weights.factor, overlay.residual(values, rows))
-    inverse = np.linalg.inv(instruments.T @ slopes + np.diag(overlay.prior))
-    model = inverse @ (instruments.T @ instruments + np.diag(overlay.prior)) @ inverse.T
-    return model, sandwich(instruments.reshape(*residual.shape, -1), residual, np.asarray(inverse))
+def _covariance(overlay: Overlay, values: Array, rows: ComparedIncrements, weights: _Weights) -> Array:
+    """Covariance of the parameters (p, p) if noise is as the weights have it."""
+    instruments = _instruments(overlay, values, rows, weights)
+    return np.asarray(np.linalg.inv(instruments.T @ instruments + np.diag(overlay.prior)))
 
 
 def _gain(factor: Array, residual: Array, rows: ComparedIncrements) -> float:

@@ -26,7 +26,7 @@ from segtrack.errors import InvalidValueError, Phrase, Problem, UnknownNameError
 from segtrack.geometry import rpys_of
 from segtrack.logs.log import Log
 from segtrack.logs.mapping.channels import LogTrial
-from segtrack.logs.mapping.clock_fit import ClockFit
+from segtrack.logs.mapping.clock_fit import ClockFit, TimeUncertainty
 from segtrack.logs.mapping.convert import other_unit
 from segtrack.logs.mapping.mapping_file import LogMapping, Sensor
 from segtrack.logs.mapping.quantities import Quantities, Velocity
@@ -257,6 +257,19 @@ class MappedLog:
         """Force on a side's belts for each ampere of its motors [N/A]; None if the mapping does not say."""
         current = self.mapping.file.quantities.current
         return None if current is None else current.force_per_current
+
+    @property
+    def time_uncertainties(self) -> dict[str, TimeUncertainty]:
+        """Uncertainty of the times of each source whose clock was fitted, on the motion's clock.
+
+        A source's last fit counts, which was told what an earlier one knew, and that of the clock it is on.
+        """
+        last = {fit.source: fit for fit in self.clocks}
+        return {name: self._on_log(fit, last) for name, fit in last.items()}
+
+    def _on_log(self, fit: ClockFit, last: Mapping[str, ClockFit]) -> TimeUncertainty:
+        own = replace(fit.uncertainty, best=fit.uncertainty.best - self.begin)
+        return own.plus(self._on_log(last[fit.reference], last)) if fit.reference in last else own
 
     def on_log_clock(self) -> Motion:
         """Return the motion at the log's own times, which are those of what else was recorded with it."""

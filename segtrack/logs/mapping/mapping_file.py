@@ -98,6 +98,8 @@ class SourceClock(Spec):
     """Offset added to its times [s], instead of align."""
     skew: Number = 0.0
     """Rate by which its clock runs slow, as a ratio; added, times the time since its start."""
+    skew_std: Positive | None = None
+    """Standard deviation of that rate, beside align: 1e-4 for clocks of quartz."""
 
     @check
     def _one_way(self) -> Checks:
@@ -105,6 +107,8 @@ class SourceClock(Spec):
             yield Problem("align", "must not be given beside offset or skew")
         if self.align is None and self.by is not None:
             yield Problem("by", "must be left out without align")
+        if self.align is None and self.skew_std is not None:
+            yield Problem("skew_std", "must be left out without align")
         if self.time is not None and self.clock is not None:
             yield Problem("time", "must not be given beside clock")
 

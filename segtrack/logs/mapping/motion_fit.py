@@ -11,7 +11,8 @@ from scipy.spatial.transform import Rotation
 from segtrack.errors import ClockError, Phrase
 from segtrack.logs.mapping.clock_fit import ClockFit, Estimate, SensorMounting, mounting_by_gravity
 from segtrack.logs.mapping.joint_fit import JointFit, fit_jointly
-from segtrack.logs.mapping.views import SEEN, ClockGuess, Seen, View, find_views, guess_clock
+from segtrack.logs.mapping.overlay import SKEW_UNKNOWN
+from segtrack.logs.mapping.views import LARGEST_SKEW, SEEN, ClockGuess, Seen, View, find_views, guess_clock
 from segtrack.robot import Motion
 
 LEAST_SURE = 0.25
@@ -22,6 +23,9 @@ UNIT_FACTOR = 2.0
 """Ratio of rates of turning from which on no noise explains it."""
 LEAST_GAIN = 20.0
 """Least gain in log-likelihood over a source that does not see the motion."""
+
+_LIKELY_SKEW = 4.0
+"""Skews are tried up to so many standard deviations of what is known beforehand."""
 
 
 class _WrongScale(Phrase):
@@ -34,6 +38,7 @@ def fit_clock(
     by: Seen | None = None,
     mounted: Rotation | None = None,
     reference_mounted: Rotation | None = None,
+    skew_std: float = SKEW_UNKNOWN,
 ) -> ClockFit:
     """Fit the clock of one source to another's, by the motion that both measure.
 
@@ -46,6 +51,7 @@ def fit_clock(
         mounted: Sensor frame of the source in the body frame, by which its signals were turned; identity if
             not given.
         reference_mounted: Sensor frame of the reference, likewise.
+        skew_std: Standard deviation of the skew, about 0, before anything is looked at [-].
 
     Raises:
         ClockError: They see nothing in common, or it does not vary enough to tell one offset from
@@ -59,7 +65,7 @@ def fit_clock(
     complaints = []
     for what in SEEN if by is None else (by,):
         if what in ours and what in theirs:
-            found = _fit(ours[what], theirs[what])
+            found = _fit(ours[what], theirs[what], skew_std)
             if not isinstance(found, Phrase):
                 fit = _describe(source.name, reference.name, theirs[what], *found, mounted)
                 biased = (source.name, mounted)
@@ -79,23 +85,24 @@ def fit_clock(
     raise ClockError(source.name, reference.name, "; ".join(complaints))
 
 
-def _fit(reference: View, source: View) -> tuple[JointFit, ClockGuess, float] | Phrase:
+def _fit(reference: View, source: View, skew_std: float) -> tuple[JointFit, ClockGuess, float] | Phrase:
     """Fit, its initial guess and the offset added to the source's times beforehand; or why there is none."""
     together = float(reference.times[0] - source.times[0])
     moved = source.shift(together)
-    start = guess_clock(reference, moved)
+    largest = min(_LIKELY_SKEW * skew_std, LARGEST_SKEW)
+    start = guess_clock(reference, moved, largest)
     if isinstance(start, Phrase):
         return start
     # Noise changes the ratio of the rates' standard deviations by the correlation at most.
     if source.is_turning and abs(math.log(start.scale / start.correlation)) > math.log(UNIT_FACTOR):
         return _wrong_scale(start.scale / start.correlation)
     if _leads(moved, reference):
-        back = guess_clock(moved, reference)
+        back = guess_clock(moved, reference, largest)
         if isinstance(back, Phrase):
             return back
-        found = fit_jointly(moved, reference, back)
+        found = fit_jointly(moved, reference, back, skew_std)
     else:
-        found = fit_jointly(reference, moved, start)
+        found = fit_jointly(reference, moved, start, skew_std)
     if isinstance(found, Phrase):
         return found
     fit = found.mirror(reference.times[0], moved.times[0]) if _leads(moved, reference) else found
@@ -150,6 +157,7 @@ def _describe(
             offset, value=offset.value + together, low=offset.low + together, high=offset.high + together
         ),
         skew=fit.estimate(1),
+        covariance=float(fit.covariance[0, 1]),
         samples=fit.used,
         left_out=fit.left_out,
         correlation=start.correlation,

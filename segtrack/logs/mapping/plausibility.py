@@ -469,6 +469,7 @@ def _settled(mapped: MappedLog, every: int) -> MappingFile:
                 "align": None,
                 "by": None,
                 "sees": None,
+                "skew_std": None,
             }
             sources[name] = clock.model_copy(update=known)
     return file.model_copy(update={**changes, "sources": sources})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
@@ -20,7 +21,9 @@ from segtrack.logs.mapping.clock_fit import ClockFit, Estimate, fit_to_receive_t
 from segtrack.logs.mapping.mapped_log import rotation_from_rpy
 from segtrack.logs.mapping.mapping_file import MappingFile, Sensor, SourceClock
 from segtrack.logs.mapping.motion_fit import fit_clock
+from segtrack.logs.mapping.overlay import SKEW_UNKNOWN
 from segtrack.logs.mapping.quantities import TIME, AngularVelocity
+from segtrack.logs.mapping.trembling import find_trembling
 from segtrack.logs.reading import GAP, restarts_of
 from segtrack.robot import Motion, Signal
 
@@ -116,6 +119,10 @@ def _find_restart(times: NDArray[np.float64]) -> int | None:
     return None
 
 
+_NOTED_SKEW = 1e-3
+"""A skew beyond is noted [-]: ten times what clocks of quartz differ by."""
+_LEAST_SKEW_STD = 1e-6
+"""Least standard deviation of a skew by receive times [-]."""
 _UNEVEN = 0.02
 """A header's clock that leaves an even one by more is noted [s]."""
 _TURNED = np.radians(0.5)
@@ -269,17 +276,53 @@ def put_on_one_clock(
         pair = Motion(clock.align, {**seen.get(clock.align, {}), **reference}), motion
         ours, theirs = (_find_sensor(each.name, found, file) for each in pair)
         try:
-            fit = fit_clock(*pair, clock.by, rotation_from_rpy(theirs.rpy), rotation_from_rpy(ours.rpy))
+            mounted = rotation_from_rpy(theirs.rpy), rotation_from_rpy(ours.rpy)
+            fit = fit_clock(*pair, clock.by, *mounted, _skew_std(name, sources, file))
         except ClockError as error:
             problems.append(Problem(f"sources.{name}.align", f"cannot be done: {error}"))
             continue
         fits.append(fit)
+        if abs(fit.skew.value) > _NOTED_SKEW:
+            notes.append(_describe_skew(fit))
         _note_sensor(fit, theirs, _find_reference(fit.biased, "angular_velocity", found, file), notes)
         found |= _apply_fit(own, fit)
         seen[name] = _apply_fit(seen[name], fit)
         for motion, noise in zip(pair, fit.noises, strict=True):
             found |= _add_noise(found, motion, fit, noise, notes)
+            _note_trembling(motion, notes)
     return Clocks(found, tuple(fits), problems)
+
+
+def _skew_std(name: str, sources: Mapping[str, SourceTimes], file: MappingFile) -> float:
+    """Standard deviation of a source's skew before it is aligned: what the mapping says, or receive times.
+
+    Stamps of both sources that are on the clock of receiving have as much of it as their fits leave.
+    """
+    clock = file.sources[name]
+    stds = [SKEW_UNKNOWN if clock.skew_std is None else clock.skew_std]
+    pair = [(sources.get(key), file.sources.get(key, SourceClock())) for key in (name, clock.align or "")]
+    fits = [each.fit for each, _ in pair if each is not None and each.fit is not None]
+    is_unmoved = pair[1][1].align is None and pair[1][1].offset is None and pair[1][1].skew == 0
+    if len(fits) == 2 and is_unmoved and all(fit.unevenness <= _UNEVEN for fit in fits):
+        stds.append(max(math.hypot(*(fit.skew.std for fit in fits)), _LEAST_SKEW_STD))
+    return min(stds)
+
+
+def _describe_skew(fit: ClockFit) -> str:
+    pace = "slow" if fit.skew.value > 0 else "fast"
+    size = f"{100 * abs(fit.skew.value):.2g} +- {100 * fit.skew.margin:.2g} %"
+    return (
+        f"{fit.source}: its clock would run {size} {pace} on that of {fit.reference}, where clocks of quartz "
+        f"differ by 0.01 %; with skew_std: 1e-4 it is taken for one of these"
+    )
+
+
+def _note_trembling(motion: Motion, notes: list[str]) -> None:
+    """Say once of a gyroscope that it trembles faster than it resolves."""
+    rates = motion.signals.get("angular_velocity")
+    trembling = None if rates is None else find_trembling(rates)
+    if trembling is not None and (note := f"{motion.name}: {trembling}") not in notes:
+        notes.append(note)
 
 
 def _sort_sources(file: MappingFile) -> list[str]:

@@ -300,15 +300,17 @@ class ClockGuess(NamedTuple):
     middle: float
 
 
-def guess_clock(reference: View, source: View) -> ClockGuess | Phrase:
+def guess_clock(reference: View, source: View, largest_skew: float) -> ClockGuess | Phrase:
     """Find the offset and skew at which two views correlate best, or the reason to trust none.
 
-    Lags of all lengths are tried at which both overlap for half of the shorter one.
+    Lags of all lengths are tried at which both overlap for half of the shorter one, and skews up to a largest
+    one [-].
     """
     ours = _rates(reference)
     theirs, begin = _busiest(_rates(source), source.times[0])
     step = _SMOOTHING / (len(theirs) * _BIN)
-    skews = np.arange(-math.ceil(LARGEST_SKEW / step), math.ceil(LARGEST_SKEW / step) + 1) * step
+    most = math.ceil(largest_skew / step - 0.5)  # Half a step is as good as none.
+    skews = np.arange(-most, most + 1) * step
     curves = [_correlations(ours, _stretch(theirs, skew)) for skew in skews.tolist()]
     best = max(range(len(skews)), key=lambda i: float(curves[i].weighed.max()))
     skew, curve = float(skews[best]), curves[best]

@@ -211,8 +211,8 @@ def _stated(mapped: MappedLog, terrain: LoadedTerrain, comparison: Comparison) -
     for name, std in comparison.inputs.items():
         unit = terrain.setting_unit if name == SETTING else PARAMETERS[name].unit
         yield f"{name} {std:g} {unit}".removesuffix(" -")
-    data, fitted = comparison.data, _fitted_clocks(mapped)
-    yield from (f"clock of {source} {std:g} s" for source, std in data.clocks.items() if source not in fitted)
+    data, fitted = comparison.data, mapped.time_uncertainties
+    yield from (f"clock of {source} {times}" for source, times in data.clocks.items() if source not in fitted)
     yield from (f"bias of {name} {std:g} {_unit(name)}" for name, std in data.bias.items())
     yield from (f"drift of {name} {std:g} {_unit(name)} a second" for name, std in data.drift.items())
     yield from (f"noise of {key} {std:g} {_unit(key)}" for key, std in _given_noise(mapped).items())
@@ -221,16 +221,11 @@ def _stated(mapped: MappedLog, terrain: LoadedTerrain, comparison: Comparison) -
 def _estimated(mapped: MappedLog, comparison: Comparison) -> Iterator[str]:
     """Standard deviations that were estimated from the log, in words."""
     clocks = comparison.data.clocks
-    yield from (f"clock of {name} {clocks[name]:.2g} s" for name in _fitted_clocks(mapped) if name in clocks)
+    yield from (f"clock of {name} {clocks[name]}" for name in mapped.time_uncertainties if name in clocks)
     given = _given_noise(mapped)
     for key, signal in mapped.motion.signals.items():
         if signal.std is not None and key not in given:
             yield f"noise of {key} {signal.std:.2g} {_unit(key)}"
-
-
-def _fitted_clocks(mapped: MappedLog) -> list[str]:
-    """Sources whose clock was put on another one, with the standard deviation that the fit found."""
-    return [fit.source for fit in mapped.clocks if fit.offset.std is not None]
 
 
 def _given_noise(mapped: MappedLog) -> dict[str, float]:
@@ -272,7 +267,8 @@ def _notes(mapped: MappedLog, replay: Replay, comparison: Comparison) -> Iterato
     for fit in mapped.clocks:
         yield (
             f"Clock of {fit.source} put on {fit.reference} by {fit.by}: offset {fit.offset.value:.4g} "
-            f"+- {fit.offset.margin:.2g} s, skew {fit.skew.value:.3g} +- {fit.skew.margin:.2g}"
+            f"+- {fit.offset.margin:.2g} s, skew {fit.skew.value:.3g} +- {fit.skew.margin:.2g}; standard "
+            f"deviation of its times {mapped.time_uncertainties[fit.source]}"
         )
     log = replay.log
     if log.event is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from segtrack.logs import Channel, Log, Motion, Signal, quantity_of
-from segtrack.logs.mapping import ClockFit, Estimate, Finding, MappedLog, Plausibility
+from segtrack.logs.mapping import Estimate, Finding, MappedLog, Plausibility
 from segtrack.logs.reading import (
     GAP,
     ClockView,
@@ -304,7 +305,7 @@ def map_tables(mapped: MappedLog) -> list[Table]:
         )
     tables = [table, _time_table(mapped)]
     if mapped.clocks:
-        tables.append(_clock_table(mapped.clocks))
+        tables.append(_clock_table(mapped))
     if mapped.notes:
         notes = Table("notes")
         for note in mapped.notes:
@@ -331,12 +332,15 @@ def _time_table(mapped: MappedLog) -> Table:
     return table
 
 
-def _clock_table(fits: Sequence[ClockFit]) -> Table:
-    table = Table("clock of", "on that of", "by", "offset [s]", "skew [%]", "sensor: roll, pitch, yaw [deg]")
-    for fit in fits:
+def _clock_table(mapped: MappedLog) -> Table:
+    shown = "offset [s]", "skew [%]", "best known\n(std) [s]", "sensor: roll, pitch, yaw [deg]"
+    table = Table("clock of", "on that of", "by", *shown)
+    for fit in mapped.clocks:
+        times = replace(fit.uncertainty, best=fit.uncertainty.best - mapped.begin)
         mountings = [f"{', '.join(map(_format, part.rpy))} ({part.by})" for part in fit.mountings]
         offset, skew = _format(fit.offset, 1.0, 4), _format(fit.skew, 100.0, 3)
-        table.add_row(fit.source, fit.reference, fit.by, offset, skew, "\n".join(mountings))
+        best = f"{times.least:.2g} at {times.best:.2f}"
+        table.add_row(fit.source, fit.reference, fit.by, offset, skew, best, "\n".join(mountings))
     return table
 
 
