@@ -186,6 +186,10 @@ EXPERIMENTS = (
         "Friction, centre of mass and drive lag fitted to simulated climbs, of which the truth is known.",
     ),
     Experiment(
+        "verdict",
+        "Which of nine vehicle files logs prefer, one right, eight wrong: a robot in MuJoCo on steps and a slope.",
+    ),
+    Experiment(
         "segments-vs-chain",
         "Segments and a link chain on flat ground, slope, hitch and Table IV: where they agree, and why not.",
     ),

@@ -1,5 +1,6 @@
 from .beside import LABELS as LABELS
 from .beside import PLACE as PLACE
+from .beside import SCALE as SCALE
 from .beside import InputPair as InputPair
 from .beside import Variants as Variants
 from .beside import compare_motions as compare_motions
@@ -28,6 +29,7 @@ from .comparison import ErrorRow as ErrorRow
 from .comparison import Run as Run
 from .comparison import RunComparison as RunComparison
 from .comparison import SplitRow as SplitRow
+from .comparison import WrongValue as WrongValue
 from .comparison import area_rows as area_rows
 from .errors import ALIGNMENTS as ALIGNMENTS
 from .errors import Alignment as Alignment

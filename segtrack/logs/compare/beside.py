@@ -49,6 +49,8 @@ LABELS = {
 """Names of errors over time; others have the name of their quantity."""
 PLACE = "place of the log"
 """Along x, an input of every replay that was put on its terrain at the first touch."""
+SCALE = "scale of the belts"
+"""Of measured ones, an input of every replay that they drove."""
 _MIN_SAMPLES = 8
 """From which an error over time has an interval."""
 
@@ -275,8 +277,9 @@ def _notes(pair: _Pair, variants: Variants) -> Iterator[str]:
         yield f"noise not stated, and estimated from second differences: {', '.join(estimated)}"
     if not variants.finer:
         yield "u_num: not tried"
-    if not set(variants.inputs) - {PLACE}:
-        yield "u_input: not given" + (f", but for the {PLACE}" if variants.inputs else "")
+    own = [name for name in (PLACE, SCALE) if name in variants.inputs]
+    if len(variants.inputs) == len(own):
+        yield "u_input: not given" + (f", but for the {' and the '.join(own)}" if own else "")
     for name, pair_of in variants.inputs.items():
         failed = [word for word, motion in zip(("lower", "higher"), pair_of, strict=True) if motion is None]
         if failed:

@@ -20,8 +20,9 @@ DRAWS = 20
 """Number of noise draws, which gives their uncertainty within 16 % or better."""
 _SEED = 20090
 _NOT_COMPARED = "velocity", "angular_velocity", "specific_force", "slip_velocity"
-Part = Literal["noise", "clock", "bias", "drift"]
-PARTS: tuple[Part, ...] = ("noise", "clock", "bias", "drift")
+Part = Literal["noise", "clock", "bias", "drift", "scale"]
+PARTS: tuple[Part, ...] = ("noise", "clock", "bias", "drift", "scale")
+BELTS = "belt_speed"
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,14 @@ class DataUncertainty:
         bias: Standard deviation of a constant error, by quantity, in its unit: of each axis of a vector,
             and about each axis of the body where it is an orientation [rad].
         drift: Standard deviation of an error that grows with time, by quantity, in its unit a second.
+        belt_scale: Standard deviation of the measured belts' scale: of the radius that turns are taken
+            with [-].
     """
 
     clocks: Mapping[str, float] = field(default_factory=dict)
     bias: Mapping[str, float] = field(default_factory=dict)
     drift: Mapping[str, float] = field(default_factory=dict)
+    belt_scale: float = 0.0
 
     def __post_init__(self) -> None:
         """Keep the mappings as they are."""
@@ -46,7 +50,12 @@ class DataUncertainty:
 
     def summary(self) -> dict[str, object]:
         """Return a JSON-serialisable dict."""
-        return {"clocks": dict(self.clocks), "bias": dict(self.bias), "drift": dict(self.drift)}
+        return {
+            "clocks": dict(self.clocks),
+            "bias": dict(self.bias),
+            "drift": dict(self.drift),
+            "belt_scale": self.belt_scale,
+        }
 
 
 class Disturbed(NamedTuple):
@@ -84,6 +93,17 @@ def disturbed(logged: Motion, uncertainty: DataUncertainty) -> Iterator[Disturbe
                     ends = (std, -std)
                     off = (_shifted(logged, key, signal, axis, by, part == "drift") for by in ends)
                     yield Disturbed(part, 1.0, *off)
+    if uncertainty.belt_scale > 0 and _signals_of(logged, BELTS):
+        scales = (1.0 + uncertainty.belt_scale, 1.0 - uncertainty.belt_scale)
+        yield Disturbed("scale", 1.0, *(with_scaled_belts(logged, scale) for scale in scales))
+
+
+def with_scaled_belts(logged: Motion, scale: float) -> Motion:
+    """The motion with its measured belt speeds times a scale."""
+    signals = {
+        key: replace(signal, values=scale * signal.values) for key, signal in _signals_of(logged, BELTS)
+    }
+    return logged.with_signals(signals)
 
 
 def estimated_noise(logged: Motion) -> dict[str, float]:

@@ -15,6 +15,9 @@ from .inspect import findings_tables as findings_tables
 from .inspect import inspect_tables as inspect_tables
 from .inspect import map_tables as map_tables
 from .inspect import split_table as split_table
+from .maturity import Evidence as Evidence
+from .maturity import evidence_of as evidence_of
+from .maturity import judge_maturity as judge_maturity
 from .output import find_reports as find_reports
 from .output import listing_html as listing_html
 from .output import listing_summary as listing_summary
