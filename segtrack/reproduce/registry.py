@@ -187,7 +187,7 @@ EXPERIMENTS = (
     ),
     Experiment(
         "verdict",
-        "Which of nine vehicle files logs prefer, one right, eight wrong: a robot in MuJoCo on steps and a slope.",
+        "Which of nine vehicle files, eight of them wrong, logs of a robot in MuJoCo prefer.",
     ),
     Experiment(
         "segments-vs-chain",

@@ -32,7 +32,7 @@ _SIDES = ("left", GAUGE / 2), ("right", -GAUGE / 2)
 _STEP, _SAMPLE, _COMMAND = 0.001, 5, 50
 """Time step [s], and steps from sample to sample and from command to command."""
 _DAMPING, _STIFFNESS, _TORQUE = 40.0, 400.0, 90.0
-"""Torque of a side's drive over its error of speed [N m s/rad] and of angle [N m/rad], and its limit [N m]."""
+"""Torque of a side's drive over its error of speed [N m s/rad] and of angle [N m/rad]; its limit [N m]."""
 _DRIVEN = 12
 """Wheel that a side's drive turns; the others of the side are coupled to it."""
 
@@ -171,7 +171,8 @@ def _wheel(name: str, y: float, wheel: _Wheel) -> str:
         f'<body pos="{wheel.x} {y} {wheel.z}">'
         f'<joint name="{name}" type="hinge" axis="0 1 0" damping="0.02" armature="0.002"/>'
         f'<geom type="cylinder" size="{wheel.radius} {WIDTH / 2}" euler="90 0 0" '
-        f'mass="{_SIDE_MASS / _WHEELS}" contype="1" conaffinity="2" friction="{FRICTION} 0.002 0.0001"/></body>'
+        f'mass="{_SIDE_MASS / _WHEELS}" contype="1" conaffinity="2" '
+        f'friction="{FRICTION} 0.002 0.0001"/></body>'
     )
 
 
@@ -193,7 +194,8 @@ def _rise(ground: Ground) -> str:
     x, z = ground.x + run * cos + thick * sin, run * sin - thick * cos
     top = ground.length * sin
     return (
-        f'<geom type="box" pos="{x} 0 {z}" euler="0 {-math.degrees(ground.slope)} 0" size="{run} 1.2 {thick}"/>'
+        f'<geom type="box" pos="{x} 0 {z}" euler="0 {-math.degrees(ground.slope)} 0" '
+        f'size="{run} 1.2 {thick}"/>'
         f'<geom type="box" pos="{ground.x + ground.length * cos + half} 0 {top / 2}" '
         f'size="{half} 1.2 {top / 2}"/>'
     )

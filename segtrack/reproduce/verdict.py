@@ -127,7 +127,7 @@ class Model(NamedTuple):
 
 
 GROUSER = 0.004
-"""Height of the grousers of the vehicle files [m]: on them belts are as thick as MuJoCo's wheels are large."""
+"""Height of the grousers of the vehicle files [m]: with them belts are as large as MuJoCo's wheels."""
 RIGHT = "right"
 MODELS = (
     Model(RIGHT),
@@ -148,7 +148,9 @@ def vehicle_file(model: Model) -> dict[str, Any]:
     right = {"friction": FRICTION, "mass": MASS, "com_x": CENTER[0], "drive_lag": LAG}
     right |= {"pulley_radius": RADIUS - GROUSER, "track_separation": GAUGE}
     told = {name: model.value if name == model.parameter else value for name, value in right.items()}
-    radii = [told["pulley_radius"] * size for size in (1.0, 1.0, (NOSE_RADIUS - GROUSER) / (RADIUS - GROUSER))]
+    radii = [
+        told["pulley_radius"] * size for size in (1.0, 1.0, (NOSE_RADIUS - GROUSER) / (RADIUS - GROUSER))
+    ]
     places = [(-BETWEEN / 2, 0.0), (BETWEEN / 2, 0.0), (NOSE_X, NOSE_Z)]
     pulleys = [{"x": x, "z": z, "radius": radius} for (x, z), radius in zip(places, radii, strict=True)]
     track = {
@@ -210,7 +212,9 @@ def write_log(truth: Truth, piece: str, folder: Path, seed: int) -> None:
     rng = np.random.default_rng(seed)
     own = np.arange(truth.times[0], truth.times[-1], 1 / RATE)
     rates = _at(own, truth.times, truth.rates) + GYRO_BIAS + rng.normal(0.0, GYRO_NOISE, (len(own), 3))
-    counts = np.floor(_at(own, truth.times, truth.travels) / (2 * math.pi * SPROCKET) * COUNTS + rng.random(2))
+    counts = np.floor(
+        _at(own, truth.times, truth.travels) / (2 * math.pi * SPROCKET) * COUNTS + rng.random(2)
+    )
     held = np.searchsorted(truth.times, own + 1e-9, side="right") - 1
     names = "time [s],cmd_left [m/s],cmd_right [m/s],enc_left,enc_right,gx [rad/s],gy [rad/s],gz [rad/s]"
     _write(folder / LOG, names, np.column_stack([own, truth.commands[held], counts, rates]))
@@ -307,7 +311,9 @@ def _vehicle_path(folder: Path, model: Model) -> Path:
 
 def _beyond(compared: Comparison) -> Iterator[str]:
     for run, found in compared.runs.items():
-        yield from (f"{run}: {r.quantity}" for r in found.rows if r.phase == "whole" and r.verdict == "beyond")
+        yield from (
+            f"{run}: {r.quantity}" for r in found.rows if r.phase == "whole" and r.verdict == "beyond"
+        )
 
 
 def _tested(evidence: Evidence) -> tuple[str, ...]:
@@ -481,7 +487,9 @@ _STATUS_COLOURS = SEGMENT_COLOURS[0], "#c8c8c8", SEGMENT_COLOURS[1]
 
 def run(
     session: Session,
-    seeds: Annotated[int, typer.Option(help="Logs of each drive, by the seeds of their noise.", min=1)] = SEEDS,
+    seeds: Annotated[
+        int, typer.Option(help="Logs of each drive, by the seeds of their noise.", min=1)
+    ] = SEEDS,
     jobs: Annotated[
         int | None, typer.Option(help="Processes; as many as there are cores if not given.", min=1)
     ] = None,
@@ -499,8 +507,8 @@ def run(
     notes = [
         f"wrong files with a level that the right one lacks: {outranked} of {len(wrong)}",
         ", ".join(f"{counts.get(name, 0)} {name}" for name in (TOLD, NOT_TESTED, UNNOTICED)),
-        f"no turns: on the spot the robot turns by {result.turned_in_mujoco:.3f} of no slip, the right vehicle "
-        f"file by {result.turned_here:.3f}: in MuJoCo contacts that slide bear more than those that stand",
+        f"no turns: on the spot the robot turns by {result.turned_in_mujoco:.3f} of no slip, the right file "
+        f"by {result.turned_here:.3f}: in MuJoCo contacts that slide bear more than those that stand",
     ]
     files = {"verdict.json": summary, "verdict.png": draw_verdicts(result)}
     return Outcome(verdict_table(result), summary, files, notes)

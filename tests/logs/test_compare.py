@@ -16,13 +16,10 @@ from segtrack.logs.compare import (
     InputPair,
     SampledMotion,
     Variants,
-    compare,
     compare_motions,
 )
 from segtrack.logs.compare.errors import rigid_motion
 from segtrack.logs.compare.phases import even_times
-from segtrack.logs.mapping import parse_terrain
-from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings
 
 TIMES = np.arange(0.0, 20.0, 0.05)
 RESAMPLED = math.sqrt(np.mean([part**2 + (1 - part) ** 2 for part in (0.0, 0.4, 0.8, 0.2, 0.6)]))
@@ -53,11 +50,8 @@ def drive(left=0.5, right=0.5, slip=0.0, turn=1.0, name="drive", pitch=0.0, head
 
 
 def compared(logged, simulated):
-    """Both beside each other as `compare` puts them, of a vehicle with a gauge of 0.4 m."""
-    settings = ReplaySettings("trapezoidal", parse_terrain("terrain: []", "flat"))
-    log = AlignedLog(logged, 0.0, 20.0, Place(0.0, 0.0, 0.0))
-    replay = Replay(settings, settings.load(), log, None, simulated)
-    return compare(replay, refine=False, workers=1).runs["measured"]
+    """Both beside each other, of a vehicle with a gauge of 0.4 m."""
+    return compare_motions(logged, simulated, sides=load_vehicle("trapezoidal").track_offsets)
 
 
 def row(comparison, quantity, phase="whole"):

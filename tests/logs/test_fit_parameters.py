@@ -26,6 +26,7 @@ def test_a_parameter_is_read_back_as_it_was_set_and_no_other_changes(name: str, 
     others = {
         "mass": "contact_stiffness",
         "contact_length": "contact_stiffness",
+        "pulley_radius": "contact_stiffness",
         "friction": "lateral_friction",
     }
     for other, found in values_of(after).items():

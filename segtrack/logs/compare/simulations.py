@@ -57,7 +57,7 @@ def stds_by(what: str, names: Iterable[str]) -> object:
 
 
 BELT_SCALE = 0.005
-"""Standard deviation of the measured belts' scale where none is stated [-]: where on a belt its pitch line is,
+"""Standard deviation of the measured belts' scale where none is stated [-]: where a belt's pitch line is,
 and how far a sprocket is worn, is hardly known better than to half a millimetre of 100."""
 InputStds = stds_by("uncertain input", INPUTS)
 
@@ -106,7 +106,7 @@ class StatedData(Spec):
     drift: SignalStds = Field(default_factory=dict)  # type: ignore[valid-type]
     """Standard deviation of an error that grows with time, by quantity, in its unit a second."""
     belt_scale: Positive = BELT_SCALE
-    """Standard deviation of the measured belts' scale, or of the radius that their speed is taken with [-]."""
+    """Standard deviation of the measured belts' scale: of the radius that speed is taken with [-]."""
 
 
 class Stated(Spec):

@@ -24,4 +24,6 @@ from .output import listing_summary as listing_summary
 from .output import listing_table as listing_table
 from .output import report_html as report_html
 from .output import report_summary as report_summary
+from .plan import draw_plan as draw_plan
+from .plan import plan_table as plan_table
 from .views import draw_side_views as draw_side_views

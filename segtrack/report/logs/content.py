@@ -15,7 +15,7 @@ from segtrack.errors import FileAccessError
 from segtrack.logs import Motion
 from segtrack.logs.compare import COVERAGE, SETTING, Comparison, ErrorRow, Phase, Run
 from segtrack.logs.fit import PARAMETERS
-from segtrack.logs.mapping import Finding, LoadedTerrain, MappedLog
+from segtrack.logs.mapping import SIDES, Finding, LoadedTerrain, MappedLog
 from segtrack.logs.replay import Replay
 from segtrack.recording import versions
 from segtrack.report.logs.maturity import LEVELS, Maturity, evidence_of, judge_maturity
@@ -169,6 +169,12 @@ def _stated(mapped: MappedLog, terrain: LoadedTerrain, comparison: Comparison) -
     yield from (f"clock of {source} {std:g} s" for source, std in data.clocks.items())
     yield from (f"bias of {name} {std:g} {units[name]}" for name, std in data.bias.items())
     yield from (f"drift of {name} {std:g} {units[name]} a second" for name, std in data.drift.items())
+    if any(
+        run.logged.values(f"belt_speed.{side}") is not None
+        for run in comparison.runs.values()
+        for side in SIDES
+    ):
+        yield f"scale of the belts {100 * data.belt_scale:g} %"
     for key, signal in mapped.motion.signals.items():
         if signal.std is not None:
             yield f"noise of {key} {signal.std:g} {quantity_of(key).unit}"
