@@ -9,6 +9,7 @@ import pytest
 from rod_climb import RodClimb
 from scipy.spatial.transform import Rotation
 
+from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import (

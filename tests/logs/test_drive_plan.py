@@ -13,7 +13,7 @@ from segtrack.logs.mapping import parse_terrain
 
 GRAVITY, SPEED = 9.81, 0.5
 BRAKE = PlannedDrive("brake", "", parse_terrain("friction: 1.0", "level"), (SPEED, SPEED), 1.0)
-TURN = PlannedDrive("turn", "", parse_terrain("friction: 1.0", "level"), (-0.2, 0.2), 2.0)
+TURN = PlannedDrive("turn", "", parse_terrain("friction: 1.0", "level"), (-0.2, 0.2), 5.0)
 
 
 def packbot(friction: float = 0.2) -> VehicleDescription:

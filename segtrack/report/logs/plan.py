@@ -14,7 +14,7 @@ from segtrack.report.side_view import new_figure
 
 
 def plan_table(plan: DrivePlan) -> Table:
-    """Table of a row for each parameter, with each drive's change over what would be seen, and the best drive."""
+    """Table of a row for each parameter: each drive's change over what would be seen, and the best drive."""
     caption = "\n".join(f"{drive.name}: {drive.meaning}." for drive in plan.drives)
     title = (
         f"{plan.vehicle}: change by the less visible wrong value, over what the noise hides; told from 1 on"
@@ -62,7 +62,7 @@ def _best(plan: DrivePlan, parameter: str) -> str:
 
 
 def draw_plan(plan: DrivePlan) -> Figure:
-    """Draw a field for each parameter and drive, coloured by the logarithm of the change over what is seen."""
+    """Draw a field for each parameter and drive, coloured by its change over what is seen."""
     names = [name for name in plan.parameters if name not in plan.told]
     figure = new_figure(1.6 + 1.3 * len(plan.drives), 1.6 + 0.36 * max(len(names), 1))
     axes = figure.add_subplot()
