@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -24,7 +24,7 @@ from scipy.spatial.transform import Rotation
 from segtrack.description import load_vehicle
 from segtrack.errors import SegtrackError
 from segtrack.experiments import Rig, Workers, turn_on_the_spot
-from segtrack.logs.compare import Comparison, Stated, compare
+from segtrack.logs.compare import COVERAGE, Stated, compare
 from segtrack.logs.mapping import check_plausibility, load_terrain, map_file, refuse
 from segtrack.logs.replay import ReplaySettings, replay
 from segtrack.report import SEGMENT_COLOURS, Outcome, new_figure
@@ -244,6 +244,13 @@ def _write(path: Path, names: str, rows: Array) -> None:
     np.savetxt(path, rows, delimiter=",", header=names, comments="", fmt="%.7f", encoding="utf-8")
 
 
+class Beyond(NamedTuple):
+    """Size of an error that is beyond its uncertainty, and its standard uncertainty."""
+
+    error: float
+    uncertainty: float
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What a report on a log says of a vehicle file.
@@ -256,7 +263,8 @@ class Verdict:
         level: Maturity level; None if it earns none.
         within: Quantities of the whole drive, by measured belts, that agree.
         judged: Those whose uncertainty is known.
-        beyond: Quantities of the whole drive that do not agree, by either simulation: `measured: peak pitch`.
+        beyond: Errors of the whole drive that are beyond their uncertainty, by `measured: peak pitch`.
+        errors: All errors of the whole drive, by the same names.
         tested: Parameters that the log tests, as the report says.
         refused: Reason for which nothing was compared; empty otherwise.
     """
@@ -268,7 +276,8 @@ class Verdict:
     level: int | None
     within: int
     judged: int
-    beyond: tuple[str, ...]
+    beyond: Mapping[str, Beyond]
+    errors: Mapping[str, float]
     tested: tuple[str, ...]
     refused: str = ""
 
@@ -293,27 +302,22 @@ def judge(job: _Job) -> Verdict:
         clocks = {fit.source: fit.offset.std for fit in mapped.clocks}
         compared = compare(driven, stated=Stated(inputs=dict(STATED)), clocks=clocks, workers=1)
     except SegtrackError as error:
-        return Verdict(*named, None, 0, 0, (), (), str(error))
+        return Verdict(*named, None, 0, 0, {}, {}, (), str(error))
     evidence = evidence_of(mapped, driven, compared, ())
+    rows = [(f"{row.run}: {row.quantity}", row) for row in compared.rows if row.phase == "whole"]
     return Verdict(
         *named,
         judge_maturity(evidence).level,
         evidence.within,
         evidence.judged,
-        tuple(_beyond(compared)),
+        {name: Beyond(abs(r.error), r.uncertainty or 0.0) for name, r in rows if r.verdict == "beyond"},
+        {name: abs(row.error) for name, row in rows},
         _tested(evidence),
     )
 
 
 def _vehicle_path(folder: Path, model: Model) -> Path:
     return folder / "vehicles" / f"{''.join(c if c.isalnum() else '_' for c in model.name)}.yaml"
-
-
-def _beyond(compared: Comparison) -> Iterator[str]:
-    for run, found in compared.runs.items():
-        yield from (
-            f"{run}: {r.quantity}" for r in found.rows if r.phase == "whole" and r.verdict == "beyond"
-        )
 
 
 def _tested(evidence: Evidence) -> tuple[str, ...]:
@@ -347,10 +351,18 @@ class Verdicts:
         )
 
     def told_by(self, verdict: Verdict) -> tuple[str, ...]:
-        """Quantities in which a wrong file disagrees with a log and the right one agrees."""
+        """Quantities in which a wrong file disagrees with a log, and the right one agrees or errs less.
+
+        Less by more than `COVERAGE` standard uncertainties.
+        """
         if verdict.refused:
             return ("refused",)
-        return tuple(name for name in verdict.beyond if name not in self.right(verdict).beyond)
+        right = self.right(verdict)
+        return tuple(
+            name
+            for name, (error, u) in verdict.beyond.items()
+            if name not in right.beyond or error > right.errors[name] + COVERAGE * u
+        )
 
     def status(self, verdict: Verdict) -> str:
         """`TOLD`, else `NOT_TESTED` if the report says so of what is wrong, else `UNNOTICED`."""
@@ -373,6 +385,7 @@ class Verdicts:
             "verdicts": [
                 {
                     **asdict(each),
+                    "beyond": {name: found._asdict() for name, found in each.beyond.items()},
                     "told_by": self.told_by(each),
                     "status": self.status(each) if each.parameter else "",
                     "has_a_level_that_the_right_one_lacks": self.outranks(each),

@@ -21,6 +21,7 @@ from segtrack.reproduce.verdict import (
     STATED,
     TOLD,
     UNNOTICED,
+    Beyond,
     Verdict,
     Verdicts,
     draw_verdicts,
@@ -62,18 +63,28 @@ def test_each_wrong_file_differs_from_the_right_one_in_one_parameter() -> None:
 
 
 def verdict(model: str, parameter: str, **others: Any) -> Verdict:
-    told: dict[str, Any] = {"level": None, "within": 7, "judged": 9, "beyond": (), "tested": (), **others}
+    told: dict[str, Any] = {
+        "level": None,
+        "within": 7,
+        "judged": 9,
+        "beyond": {},
+        "errors": {},
+        "tested": (),
+        **others,
+    }
     return Verdict(DRIVES[0].name, 0, model, parameter, **told)
 
 
-RIGHT_ONE = verdict(RIGHT, "", beyond=("measured: mean slip left",), tested=("com_x",))
+SLIP, PITCH = "measured: mean slip left", "measured: peak pitch"
+RIGHT_ONE = verdict(RIGHT, "", beyond={SLIP: Beyond(0.03, 0.01)}, errors={SLIP: 0.03, PITCH: 0.0})
 
 
 @pytest.mark.parametrize(
     ("wrong", "status", "outranks"),
     [
-        ({"beyond": ("measured: mean slip left", "measured: peak pitch")}, TOLD, False),
-        ({"beyond": ("measured: mean slip left",)}, NOT_TESTED, False),
+        ({"beyond": {PITCH: Beyond(0.1, 0.01)}}, TOLD, False),
+        ({"beyond": {SLIP: Beyond(0.049, 0.01)}}, NOT_TESTED, False),
+        ({"beyond": {SLIP: Beyond(0.051, 0.01)}}, TOLD, False),
         ({"tested": ("friction",)}, UNNOTICED, False),
         ({"level": 6}, NOT_TESTED, True),
         ({"refused": "the vehicle does not stand as logged"}, TOLD, False),

@@ -35,6 +35,7 @@ from segtrack.logs.compare.uncertainty import (
     estimated_noise,
     input_of,
     numerics_of,
+    sides_of,
     verdict_of,
 )
 from segtrack.logs.mapping import SIDES
@@ -214,6 +215,7 @@ def _rows(pair: _Pair, run: Run, variants: Variants, data: DataUncertainty) -> I
             bool(variants.finer),
             {name: input_of(low, high, key) for name, (low, high) in inputs.items()},
             sums.of(key),
+            {name: sides_of(low, pair.errors, high, key) for name, (low, high) in inputs.items()},
         )
         yield _row(pair, run, key, parts, ranges)
 
@@ -277,9 +279,9 @@ def _notes(pair: _Pair, variants: Variants) -> Iterator[str]:
         yield f"noise not stated, and estimated from second differences: {', '.join(estimated)}"
     if not variants.finer:
         yield "u_num: not tried"
-    own = [name for name in (PLACE, SCALE) if name in variants.inputs]
-    if len(variants.inputs) == len(own):
-        yield "u_input: not given" + (f", but for the {' and the '.join(own)}" if own else "")
+    found = [name for name in (PLACE, SCALE) if name in variants.inputs]
+    if len(variants.inputs) == len(found):
+        yield "u_input: not given" + (f", but for the {' and the '.join(found)}" if found else "")
     for name, pair_of in variants.inputs.items():
         failed = [word for word, motion in zip(("lower", "higher"), pair_of, strict=True) if motion is None]
         if failed:

@@ -56,13 +56,17 @@ def _told(row: ErrorRow, doubted: Mapping[str, _Doubted]) -> Iterator[WrongValue
     """Yield what wrong values change an error by.
 
     Simulations with an input that is one standard deviation s lower and higher change an error by u; one that
-    is wrong by d changes it by u d / s. What else is uncertain of it is the rest of its u_val.
+    is wrong by d to the same side changes it by u d / s. Two simulations differ by u_num for no reason, so
+    that much of u does not count. What else is uncertain of the error is the rest of its u_val.
     """
     total = row.parts.validation
     if total is None:
         return
+    numerics = 0.0 if row.parts.numerics is None else row.parts.numerics.value
     for name, (value, std, wrong) in doubted.items():
         own = row.parts.inputs.get(name) or 0.0
         needed = COVERAGE * math.sqrt(max(total**2 - own**2, 0.0))
+        low, high = (max(change - numerics, 0.0) for change in row.parts.sides.get(name, (own, own)))
         for other in wrong:
-            yield WrongValue(name, other, PARAMETERS[name].unit, own * abs(other - value) / std, needed)
+            change = (low if other < value else high) * abs(other - value) / std
+            yield WrongValue(name, other, PARAMETERS[name].unit, change, needed)
