@@ -37,7 +37,7 @@ _DRIVEN = 12
 """Wheel that a side's drive turns; the others of the side are coupled to it."""
 
 
-class Ground(NamedTuple):
+class RoverGround(NamedTuple):
     """Ground that rises once, at an x: a step, or a slope to a level top.
 
     Attributes:
@@ -81,11 +81,11 @@ class Truth:
         return float((yaw[-1] - yaw[0]) / ((right - left) / GAUGE))
 
 
-def drive(ground: Ground, command: Callable[[float], tuple[float, float]], duration: float) -> Truth:
+def drive(ground: RoverGround, command: Callable[[float], tuple[float, float]], duration: float) -> Truth:
     """Simulate a drive.
 
     Args:
-        ground: Ground.
+        ground: Ground that it drives on.
         command: Speeds of the left and right belt at a time [m/s]; held for 50 ms.
         duration: Duration [s].
 
@@ -142,7 +142,7 @@ def _row_of_wheels() -> list[_Wheel]:
     return level + rising
 
 
-def _xml(ground: Ground) -> str:
+def _xml(ground: RoverGround) -> str:
     named = [(f"{side}{i}", y, wheel) for side, y in _SIDES for i, wheel in enumerate(_row_of_wheels())]
     wheels = "".join(_wheel(name, y, wheel) for name, y, wheel in named)
     drives = "".join(
@@ -176,7 +176,7 @@ def _wheel(name: str, y: float, wheel: _Wheel) -> str:
     )
 
 
-def _rise(ground: Ground) -> str:
+def _rise(ground: RoverGround) -> str:
     """Boxes of a step, its edge rounded, or of a slope and its top."""
     half, edge = 3.0, 0.008
     if ground.height > 0:

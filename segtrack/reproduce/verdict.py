@@ -44,7 +44,7 @@ from segtrack.reproduce.rover_in_mujoco import (
     SIZE,
     WIDTH,
     Array,
-    Ground,
+    RoverGround,
     Truth,
     drive,
 )
@@ -84,35 +84,35 @@ _LEAD, _FRAME = 0.8, (math.radians(25.0), 2.0, -1.0)
 """Way to the rise [m]; yaw [rad] and place [m] of the motion capture's frame."""
 
 
-class Drive(NamedTuple):
+class RoverDrive(NamedTuple):
     """A drive straight ahead.
 
     Attributes:
         name: Name of its logs.
         ground: Ground in MuJoCo.
-        piece: The same as a piece of a terrain file.
+        piece: Piece of a terrain file that is the same.
     """
 
     name: str
-    ground: Ground
+    ground: RoverGround
     piece: str
 
 
-def _step(height: float) -> Drive:
+def _step(height: float) -> RoverDrive:
     piece = f"step: {{height: {height}, length: 6.0}}"
-    return Drive(f"step {1e3 * height:.0f} mm", Ground(_LEAD, height=height), piece)
+    return RoverDrive(f"step {1e3 * height:.0f} mm", RoverGround(_LEAD, height=height), piece)
 
 
-def _slope(degrees: float, length: float) -> Drive:
+def _slope(degrees: float, length: float) -> RoverDrive:
     piece = f"ramp: {{slope_deg: {degrees}, length: {length}, top_length: 4.0}}"
-    ground = Ground(_LEAD, slope=math.radians(degrees), length=length)
-    return Drive(f"slope {degrees:g} deg", ground, piece)
+    ground = RoverGround(_LEAD, slope=math.radians(degrees), length=length)
+    return RoverDrive(f"slope {degrees:g} deg", ground, piece)
 
 
 DRIVES = _step(0.10), _step(0.14), _slope(25.0, 1.0)
 
 
-class Model(NamedTuple):
+class VehicleModel(NamedTuple):
     """A vehicle file.
 
     Attributes:
@@ -130,20 +130,20 @@ GROUSER = 0.004
 """Height of the grousers of the vehicle files [m]: with them belts are as large as MuJoCo's wheels."""
 RIGHT = "right"
 MODELS = (
-    Model(RIGHT),
-    Model("friction x 0.45", "friction", 0.45 * FRICTION),
-    Model("friction x 0.67", "friction", 0.67 * FRICTION),
-    Model("mass +30 %", "mass", 1.3 * MASS),
-    Model("centre +50 mm", "com_x", CENTER[0] + 0.05),
-    Model("centre -50 mm", "com_x", CENTER[0] - 0.05),
-    Model("no lag", "drive_lag", 0.0),
-    Model("radius -12 %", "pulley_radius", 0.88 * (RADIUS - GROUSER)),
-    Model("width +37 %", "track_separation", 1.37 * GAUGE),
+    VehicleModel(RIGHT),
+    VehicleModel("friction x 0.45", "friction", 0.45 * FRICTION),
+    VehicleModel("friction x 0.67", "friction", 0.67 * FRICTION),
+    VehicleModel("mass +30 %", "mass", 1.3 * MASS),
+    VehicleModel("centre +50 mm", "com_x", CENTER[0] + 0.05),
+    VehicleModel("centre -50 mm", "com_x", CENTER[0] - 0.05),
+    VehicleModel("no lag", "drive_lag", 0.0),
+    VehicleModel("radius -12 %", "pulley_radius", 0.88 * (RADIUS - GROUSER)),
+    VehicleModel("width +37 %", "track_separation", 1.37 * GAUGE),
 )
 """The right vehicle file and eight wrong ones."""
 
 
-def vehicle_file(model: Model) -> dict[str, Any]:
+def vehicle_file(model: VehicleModel) -> dict[str, Any]:
     """Content of a vehicle file: the robot in MuJoCo, but for what is wrong of it."""
     right = {"friction": FRICTION, "mass": MASS, "com_x": CENTER[0], "drive_lag": LAG}
     right |= {"pulley_radius": RADIUS - GROUSER, "track_separation": GAUGE}
@@ -253,13 +253,13 @@ class Beyond(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a report on a log says of a vehicle file.
+    """Conclusions of a report on a log about a vehicle file.
 
     Attributes:
         drive: Name of the drive.
         seed: Seed of the log's noise.
         model: Name of the vehicle file.
-        parameter: What is wrong of it; empty for the right one.
+        parameter: Parameter that is wrong; empty for the right file.
         level: Maturity level; None if it earns none.
         within: Quantities of the whole drive, by measured belts, that agree.
         judged: Those whose uncertainty is known.
@@ -286,7 +286,7 @@ class _Job(NamedTuple):
     folder: Path
     drive: str
     seed: int
-    model: Model
+    model: VehicleModel
 
 
 def judge(job: _Job) -> Verdict:
@@ -316,7 +316,7 @@ def judge(job: _Job) -> Verdict:
     )
 
 
-def _vehicle_path(folder: Path, model: Model) -> Path:
+def _vehicle_path(folder: Path, model: VehicleModel) -> Path:
     return folder / "vehicles" / f"{''.join(c if c.isalnum() else '_' for c in model.name)}.yaml"
 
 
@@ -426,7 +426,7 @@ def run_verdicts(
             own = folder / "logs" / each.name / str(seed)
             own.mkdir(parents=True, exist_ok=True)
             write_log(truth, each.piece, own, seed)
-    turned = drive(Ground(), lambda time: (-TURN_SPEED, TURN_SPEED), TURN_TIME).turned_over_no_slip
+    turned = drive(RoverGround(), lambda time: (-TURN_SPEED, TURN_SPEED), TURN_TIME).turned_over_no_slip
     here = turn_on_the_spot(
         Rig(load_vehicle(_vehicle_path(folder, MODELS[0])), track_model="compliant", engine="native"),
         TURN_SPEED,
@@ -450,7 +450,7 @@ def verdict_table(result: Verdicts) -> Table:
     return table
 
 
-def _cells(result: Verdicts, model: Model, each: Drive) -> list[str]:
+def _cells(result: Verdicts, model: VehicleModel, each: RoverDrive) -> list[str]:
     found = result.of(model.name, each.name)
     levels = Counter("none" if one.level is None else str(one.level) for one in found)
     agree = Counter("refused" if one.refused else f"{one.within} of {one.judged}" for one in found)

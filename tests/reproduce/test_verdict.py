@@ -12,7 +12,7 @@ import pytest
 from segtrack.description import parse_vehicle
 from segtrack.errors import MissingPackageError
 from segtrack.logs.fit import values_of
-from segtrack.reproduce.rover_in_mujoco import LAG, RADIUS, Ground, drive
+from segtrack.reproduce.rover_in_mujoco import LAG, RADIUS, RoverGround, drive
 from segtrack.reproduce.verdict import (
     DRIVES,
     MODELS,
@@ -32,7 +32,7 @@ from segtrack.reproduce.verdict import (
 
 def test_the_robot_follows_its_commands_with_a_lag_and_without_slip_on_level_ground() -> None:
     pytest.importorskip("mujoco")
-    truth = drive(Ground(), lambda time: (0.2, 0.2), 0.6)
+    truth = drive(RoverGround(), lambda time: (0.2, 0.2), 0.6)
     times = truth.times
     way = 0.2 * (times - LAG * (1.0 - np.exp(-times / LAG)))
     assert truth.travels == pytest.approx(np.stack([way, way], axis=1), abs=2e-3)
@@ -44,7 +44,7 @@ def test_the_robot_climbs_a_slope_at_the_slopes_angle() -> None:
     """The foot is behind its nose, so that it is on the slope at the end."""
     pytest.importorskip("mujoco")
     angle = math.radians(10.0)
-    truth = drive(Ground(0.5, slope=angle, length=2.0), lambda time: (0.6, 0.6), 3.0)
+    truth = drive(RoverGround(0.5, slope=angle, length=2.0), lambda time: (0.6, 0.6), 3.0)
     x, y, z, w = truth.orientations[-1]
     assert -math.asin(2 * (w * y - z * x)) == pytest.approx(angle, abs=math.radians(0.5))
     steps = np.diff(truth.positions[[-40, -1]], axis=0)[0]
@@ -111,7 +111,7 @@ def test_without_mujoco_one_line_says_what_to_install(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingPackageError) as caught:
-        drive(Ground(), lambda time: (0.0, 0.0), 0.1)
+        drive(RoverGround(), lambda time: (0.0, 0.0), 0.1)
     assert str(caught.value) == (
         'the truth of this experiment needs mujoco, which is not installed: pip install "segtrack[mujoco]"'
     )

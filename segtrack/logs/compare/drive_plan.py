@@ -58,7 +58,7 @@ class PlannedDrive(NamedTuple):
 
 
 class PlannedTest(NamedTuple):
-    """What a drive would say of a wrong value of a parameter.
+    """Answer of a drive to a wrong value of a parameter.
 
     Attributes:
         drive: Name of the drive.
@@ -67,7 +67,7 @@ class PlannedTest(NamedTuple):
         unit: Unit of the value.
         quantity: Quantity that differs most, over its uncertainty; empty if nothing was simulated.
         unit_of_change: Unit of the quantity.
-        change: What it differs by, in its unit.
+        change: Difference of that quantity, in its unit.
         needed: From which difference it is seen.
         failed: Reason for which nothing was simulated; empty otherwise.
     """

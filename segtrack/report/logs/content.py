@@ -89,7 +89,8 @@ class ReportContent:
 def report_tables(content: ReportContent) -> list[Table]:
     """Level and reasons; then a line for each run and phase."""
     maturity = content.maturity
-    level = "none" if maturity.level is None else f"{maturity.level}: {LEVELS[maturity.level]}"
+    about = f"; about {', '.join(maturity.evidence.tested)}"
+    level = "none" if maturity.level is None else f"{maturity.level}: {LEVELS[maturity.level]}{about}"
     head = Table(
         "maturity level", escape(level), title=f"{content.logged.name} beside {content.vehicle.name}"
     )

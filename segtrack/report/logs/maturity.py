@@ -89,7 +89,8 @@ class Evidence:
         missing: Numbers that log or simulation has and the other lacks, in words.
         too_wide: Quantities that what the user stated makes too uncertain, in words.
         wrong_values: Wrong values of the parameters that are stated as uncertain, and what would show them.
-        elsewhere: The same for the other simulation of the log, whose agreement is no part of a level.
+        elsewhere: Wrong values, and what would show them, by the other simulation of the log, whose agreement
+            is no part of a level.
         not_varied: Parameters that the vehicle has and that are not stated as uncertain.
     """
 
@@ -142,7 +143,7 @@ class Maturity:
         level: Level that the evidence earns; None if it earns none.
         kind: Highest level that evidence of this kind could earn; None if it is not known what it is.
         reasons: Sentences.
-        evidence: What it was judged by.
+        evidence: Evidence that it was judged by.
     """
 
     level: int | None
