@@ -41,7 +41,7 @@ class RoverGround(NamedTuple):
     """Ground that rises once, at an x: a step, or a slope to a level top.
 
     Attributes:
-        x: Where it rises [m].
+        x: Place of the rise, along x [m].
         height: Height of a step [m].
         slope: Angle of a slope [rad]; 0 for a step.
         length: Length of the slope along it [m].

@@ -112,7 +112,7 @@ def _slope(degrees: float, length: float) -> RoverDrive:
 DRIVES = _step(0.10), _step(0.14), _slope(25.0, 1.0)
 
 
-class VehicleModel(NamedTuple):
+class RoverFile(NamedTuple):
     """A vehicle file.
 
     Attributes:
@@ -130,20 +130,20 @@ GROUSER = 0.004
 """Height of the grousers of the vehicle files [m]: with them belts are as large as MuJoCo's wheels."""
 RIGHT = "right"
 MODELS = (
-    VehicleModel(RIGHT),
-    VehicleModel("friction x 0.45", "friction", 0.45 * FRICTION),
-    VehicleModel("friction x 0.67", "friction", 0.67 * FRICTION),
-    VehicleModel("mass +30 %", "mass", 1.3 * MASS),
-    VehicleModel("centre +50 mm", "com_x", CENTER[0] + 0.05),
-    VehicleModel("centre -50 mm", "com_x", CENTER[0] - 0.05),
-    VehicleModel("no lag", "drive_lag", 0.0),
-    VehicleModel("radius -12 %", "pulley_radius", 0.88 * (RADIUS - GROUSER)),
-    VehicleModel("width +37 %", "track_separation", 1.37 * GAUGE),
+    RoverFile(RIGHT),
+    RoverFile("friction x 0.45", "friction", 0.45 * FRICTION),
+    RoverFile("friction x 0.67", "friction", 0.67 * FRICTION),
+    RoverFile("mass +30 %", "mass", 1.3 * MASS),
+    RoverFile("centre +50 mm", "com_x", CENTER[0] + 0.05),
+    RoverFile("centre -50 mm", "com_x", CENTER[0] - 0.05),
+    RoverFile("no lag", "drive_lag", 0.0),
+    RoverFile("radius -12 %", "pulley_radius", 0.88 * (RADIUS - GROUSER)),
+    RoverFile("width +37 %", "track_separation", 1.37 * GAUGE),
 )
 """The right vehicle file and eight wrong ones."""
 
 
-def vehicle_file(model: VehicleModel) -> dict[str, Any]:
+def vehicle_file(model: RoverFile) -> dict[str, Any]:
     """Content of a vehicle file: the robot in MuJoCo, but for what is wrong of it."""
     right = {"friction": FRICTION, "mass": MASS, "com_x": CENTER[0], "drive_lag": LAG}
     right |= {"pulley_radius": RADIUS - GROUSER, "track_separation": GAUGE}
@@ -262,7 +262,7 @@ class Verdict:
         parameter: Parameter that is wrong; empty for the right file.
         level: Maturity level; None if it earns none.
         within: Quantities of the whole drive, by measured belts, that agree.
-        judged: Those whose uncertainty is known.
+        judged: Quantities of the whole drive whose uncertainty is known.
         beyond: Errors of the whole drive that are beyond their uncertainty, by `measured: peak pitch`.
         errors: All errors of the whole drive, by the same names.
         tested: Parameters that the log tests, as the report says.
@@ -286,7 +286,7 @@ class _Job(NamedTuple):
     folder: Path
     drive: str
     seed: int
-    model: VehicleModel
+    model: RoverFile
 
 
 def judge(job: _Job) -> Verdict:
@@ -316,7 +316,7 @@ def judge(job: _Job) -> Verdict:
     )
 
 
-def _vehicle_path(folder: Path, model: VehicleModel) -> Path:
+def _vehicle_path(folder: Path, model: RoverFile) -> Path:
     return folder / "vehicles" / f"{''.join(c if c.isalnum() else '_' for c in model.name)}.yaml"
 
 
@@ -335,7 +335,7 @@ class Verdicts:
     Attributes:
         found: Verdicts on each log and file.
         turned_in_mujoco: Yaw of a turn on the spot over that without slip, of the robot in MuJoCo [-].
-        turned_here: The same of the right vehicle file in segtrack's native engine [-].
+        turned_here: Yaw over that without slip, of the right vehicle file in segtrack's native engine [-].
     """
 
     found: tuple[Verdict, ...]
@@ -450,7 +450,7 @@ def verdict_table(result: Verdicts) -> Table:
     return table
 
 
-def _cells(result: Verdicts, model: VehicleModel, each: RoverDrive) -> list[str]:
+def _cells(result: Verdicts, model: RoverFile, each: RoverDrive) -> list[str]:
     found = result.of(model.name, each.name)
     levels = Counter("none" if one.level is None else str(one.level) for one in found)
     agree = Counter("refused" if one.refused else f"{one.within} of {one.judged}" for one in found)
