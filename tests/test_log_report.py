@@ -19,7 +19,17 @@ from segtrack.description import Calibration, FittedLog, FittedParameter, load_v
 from segtrack.errors import MappingFileError
 from segtrack.files import write_json
 from segtrack.logs import Motion, Signal
-from segtrack.logs.compare import ErrorRow, Numerics, Phase, Phases, RunComparison, SampledMotion, Uncertainty
+from segtrack.logs.compare import (
+    ErrorRow,
+    Numerics,
+    Phase,
+    Phases,
+    RunComparison,
+    SampledMotion,
+    Uncertainty,
+    WrongValue,
+    with_wrong_values,
+)
 from segtrack.logs.fit import unfitted_hash, values_of, with_parameters
 from segtrack.logs.mapping import parse_mapping, parse_terrain
 from segtrack.report.logs import (
@@ -30,7 +40,7 @@ from segtrack.report.logs import (
     report_tables,
 )
 from segtrack.report.logs.content import Input, Instant, ReportContent
-from segtrack.report.logs.maturity import Evidence, WrongValue, evidence_of, judge_maturity
+from segtrack.report.logs.maturity import Evidence, SoughtValue, evidence_of, judge_maturity
 from segtrack.report.logs.output import draw_errors
 from segtrack.report.logs.views import draw_panels, envelope, panels_of, path_view, pose_at
 
@@ -78,8 +88,15 @@ ROWS = (
     row("commanded", error=-0.1, verdict="beyond"),
     row("commanded", "nose lift", u=None, verdict="unknown"),
 )
-SEEN = (WrongValue("friction", 0.3, "-", "peak pitch"), WrongValue("friction", 0.9, "-", "peak pitch"))
-UNSEEN = (WrongValue("com_x", 0.01, "m", "peak pitch"), WrongValue("com_x", 0.03, "m", ""))
+
+
+def sought(parameter, value, unit, change, run="measured"):
+    """A wrong value that is seen from a change of 0.1 rad of peak pitch on."""
+    return SoughtValue(WrongValue(parameter, value, unit, change, 0.1), "peak pitch", run)
+
+
+SEEN = sought("friction", 0.3, "-", 0.2), sought("friction", 0.9, "-", 0.2)
+UNSEEN = sought("com_x", 0.01, "m", 0.2), sought("com_x", 0.03, "m", 0.1)
 EVIDENCE = Evidence(True, "", "aa", ("bb",), (), (), (), judged=3, within=3, wrong_values=SEEN)
 
 
@@ -463,9 +480,23 @@ def test_errors_are_filled_where_they_are_within_their_uncertainty():
             {"wrong_values": UNSEEN},
             None,
             6,
-            "Not tested by this log: com_x, friction (not stated), mass (not stated).",
+            "Not tested by this log: com_x.",
         ),
-        ({"wrong_values": SEEN + UNSEEN}, 6, 6, "Not tested by this log: com_x, mass (not stated)."),
+        ({"wrong_values": UNSEEN}, None, 6, "Tested by this log: no parameter of the vehicle."),
+        ({"wrong_values": SEEN + UNSEEN}, 6, 6, "Not tested by this log: com_x."),
+        ({"wrong_values": SEEN + UNSEEN}, 6, 6, "Tested by this log: friction."),
+        (
+            {"not_varied": ("mass", "drive_lag")},
+            6,
+            6,
+            "Not stated as uncertain, so not tested either: mass, drive_lag.",
+        ),
+        (
+            {"wrong_values": UNSEEN, "elsewhere": (sought("drive_lag", 0.1, "s", 0.3, "commanded"),)},
+            None,
+            6,
+            "The simulation by commanded belts, whose agreement is not judged here, would tell drive_lag.",
+        ),
         (
             {"wrong_values": UNSEEN},
             None,
@@ -540,16 +571,20 @@ def evidence(
     sampled = SampledMotion(LOGGED, TIMES)
     logged_phases, simulated_phases = map(climbed, crests)
     runs = {
-        name: RunComparison(
-            name,
-            sampled,
-            sampled,
-            logged_phases,
-            simulated_phases,
-            tuple(each for each in rows if each.run == name),
-            {},
-            (),
-            (),
+        name: with_wrong_values(
+            RunComparison(
+                name,
+                sampled,
+                sampled,
+                logged_phases,
+                simulated_phases,
+                tuple(each for each in rows if each.run == name),
+                {},
+                (),
+                (),
+            ),
+            inputs,
+            description,
         )
         for name in ("commanded", "measured")
     }
@@ -592,16 +627,25 @@ def test_evidence_is_what_the_files_say():
 def test_a_wrong_value_is_seen_by_its_share_of_what_an_error_is_uncertain_by():
     """PackBot's friction 0.6 +- 0.1 gives 0.8 u, all else 0.6 u: 0.3 away is 2.4 u, and 1.2 u are seen."""
     found = evidence().wrong_values
-    assert [(wrong.name, wrong.seen_in) for wrong in found] == [("friction", "peak pitch")] * 2
-    assert [wrong.value for wrong in found] == pytest.approx([0.3, 0.9])
+    assert [(each.wrong.parameter, each.quantity, each.wrong.is_seen) for each in found] == [
+        ("friction", "peak pitch", True)
+    ] * 2
+    assert [each.wrong.value for each in found] == pytest.approx([0.3, 0.9])
+    assert [each.wrong.change / each.wrong.needed for each in found] == pytest.approx([2.0, 2.0])
+    assert "mass" in evidence().not_varied and "friction" not in evidence().not_varied
     assert load_vehicle("packbot").tracks["left"].drive.lag == 0.0
     lagging = row(u=0.02)
     parts = replace(lagging.parts, inputs={"drive_lag": 0.016})
     (late,) = evidence(rows=(replace(lagging, parts=parts),), inputs={"drive_lag": 0.05}).wrong_values
-    assert (late.value, late.seen_in) == (pytest.approx(0.1), "peak pitch")  # 0.032 for 0.024; none is early.
+    assert (late.wrong.value, late.wrong.is_seen) == (
+        pytest.approx(0.1),
+        True,
+    )  # 0.032 for 0.024; none early.
     blunt = row(u=0.1)
     parts = replace(blunt.parts, inputs={"friction": 0.03}, data={"noise": 0.1})  # 0.09 for 0.2.
-    assert [wrong.seen_in for wrong in evidence(rows=(replace(blunt, parts=parts),)).wrong_values] == ["", ""]
+    found = evidence(rows=(replace(blunt, parts=parts),))
+    assert [each.wrong.is_seen for each in found.wrong_values] == [False, False]
+    assert (found.tested, found.not_tested) == ((), ("friction",))
 
 
 def test_another_terrain_or_mass_is_a_change_and_another_fitted_value_undoes_the_fit():

@@ -105,5 +105,6 @@ from .variants import with_gauge as with_gauge
 from .variants import with_grousers as with_grousers
 from .variants import with_imposed_motion as with_imposed_motion
 from .variants import with_lateral_friction as with_lateral_friction
+from .variants import with_pulleys as with_pulleys
 from .variants import with_sub_steps as with_sub_steps
 from .variants import without_segment as without_segment

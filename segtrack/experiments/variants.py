@@ -176,6 +176,28 @@ def with_gauge(vehicle: VehicleDescription, gauge: float) -> VehicleDescription:
     return vehicle.model_copy(update={"tracks": tracks})
 
 
+def with_pulleys(vehicle: VehicleDescription, radius: float = 1.0) -> VehicleDescription:
+    """Copy of a vehicle with the radii of its body's pulleys scaled, with as many grousers.
+
+    Raises:
+        InvalidValueError: Not positive and finite, or a path of explicit segments.
+    """
+    if finite("radius of the pulleys over the vehicle's", radius) <= 0:
+        raise InvalidValueError("radius of the pulleys over the vehicle's", "above 0", radius)
+
+    def changed(name: str, track: TrackSpec) -> TrackSpec:
+        pulleys = track.path.pulleys
+        if pulleys is None:
+            raise InvalidValueError(
+                f"track {name} of {vehicle.name}", "around pulleys", Phrase("explicit segments")
+            )
+        scaled = tuple(p.model_copy(update={"radius": p.radius * radius}) for p in pulleys)
+        return track.model_copy(update={"path": PathSpec(pulleys=scaled)})  # A copy would keep its outline.
+
+    tracks = {name: changed(name, track) for name, track in vehicle.tracks.items()}
+    return vehicle.model_copy(update={"tracks": tracks})
+
+
 def with_contact_length(vehicle: VehicleDescription, length: float) -> VehicleDescription:
     """Copy of a vehicle with its body's tracks of another contact length [m], grousers at their pitch.
 

@@ -190,6 +190,10 @@ EXPERIMENTS = (
         "Friction, centre of mass and drive lag fitted to simulated climbs, of which the truth is known.",
     ),
     Experiment(
+        "verdict",
+        "Which of nine vehicle files, eight of them wrong, logs of a robot in MuJoCo prefer.",
+    ),
+    Experiment(
         "segments-vs-chain",
         "Segments and a link chain on flat ground, slope, hitch and Table IV: where they agree, and why not.",
     ),

@@ -9,6 +9,7 @@ import pytest
 from rod_climb import RodClimb
 from scipy.spatial.transform import Rotation
 
+from segtrack.description import load_vehicle
 from segtrack.errors import InvalidValueError
 from segtrack.logs import Motion, Signal
 from segtrack.logs.compare import (
@@ -16,7 +17,6 @@ from segtrack.logs.compare import (
     InputPair,
     SampledMotion,
     Variants,
-    compare,
     compare_motions,
 )
 from segtrack.logs.compare.errors import rigid_motion
@@ -53,11 +53,8 @@ def drive(left=0.5, right=0.5, slip=0.0, turn=1.0, name="drive", pitch=0.0, head
 
 
 def compared(logged, simulated):
-    """Both beside each other as `compare` puts them, of a vehicle with a gauge of 0.4 m."""
-    settings = ReplaySettings("trapezoidal", parse_terrain("terrain: []", "flat"))
-    log = AlignedLog(logged, 0.0, 20.0, Place(0.0, 0.0, 0.0))
-    replay = Replay(settings, settings.load(), log, None, simulated)
-    return compare(replay, refine=False, workers=1).runs["measured"]
+    """Both beside each other, of a vehicle with a gauge of 0.4 m."""
+    return compare_motions(logged, simulated, sides=load_vehicle("trapezoidal").track_offsets)
 
 
 def row(comparison, quantity, phase="whole"):

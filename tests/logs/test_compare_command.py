@@ -66,7 +66,11 @@ def test_a_log_becomes_one_object_a_picture_and_logs_of_the_same_form(folder):
     summary = json.loads(result.stdout)
     rows = {(r["quantity"], r["phase"]): r for r in summary["comparisons"][0]["runs"]["measured"]["rows"]}
     assert rows["peak pitch", "whole"]["verdict"] == "within"
-    assert rows["peak pitch", "whole"]["u_input_by"] == {"friction": 0.0, "place of the log": 0.0}
+    assert rows["peak pitch", "whole"]["u_input_by"] == {
+        "friction": 0.0,
+        "place of the log": 0.0,
+        "scale of the belts": 0.0,
+    }
     assert summary["repeats"] == []
     assert json.loads((folder / "out" / "compare.json").read_text()) == summary
     written = {path.name for path in (folder / "out").iterdir()}

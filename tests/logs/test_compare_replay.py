@@ -71,10 +71,13 @@ def test_a_simulation_as_good_as_the_log_has_the_uncertainty_of_what_it_depends_
 def test_where_the_log_stood_counts_by_how_late_things_come(replay):
     comparison = compare(replay, workers=1)
     found = comparison.runs["measured"].find("time to crest")
-    assert found.parts.inputs == {"place of the log": pytest.approx(0.0, abs=0.01)}
+    assert found.parts.inputs["place of the log"] == pytest.approx(0.0, abs=0.01)
     pitch = comparison.runs["measured"].find("pitch RMSE")
     assert pitch.parts.inputs["place of the log"] > 0.01
-    assert "u_input: not given, but for the place of the log" in comparison.runs["measured"].notes
+    assert (
+        "u_input: not given, but for the place of the log and the scale of the belts"
+        in comparison.runs["measured"].notes
+    )
 
 
 def on_a_course(replay, monkeypatch, x_std, height=0.2):
@@ -95,13 +98,13 @@ def test_the_height_of_a_courses_step_is_an_input(replay, monkeypatch):
     stated = Stated(inputs={"setting": 0.005})
     comparison = compare(on_a_course(replay, monkeypatch, 0.0), stated=stated, workers=1, refine=False)
     row = comparison.runs["measured"].find("peak pitch")
-    assert row.parts.inputs == {"setting": pytest.approx(0.005 / np.sqrt(0.35**2 - 0.2**2), rel=0.05)}
+    assert row.parts.inputs["setting"] == pytest.approx(0.005 / np.sqrt(0.35**2 - 0.2**2), rel=0.05)
 
 
 def test_where_the_step_is_higher_it_is_touched_elsewhere(replay, monkeypatch):
     """Below the flippers' wheels, so that their round noses meet the edge."""
     on_course = on_a_course(replay, monkeypatch, 0.01, height=0.03)
-    planned = simulations.plan_simulations(on_course, {"setting": 0.01}, False)
+    planned = simulations.plan_simulations(on_course, Stated(inputs={"setting": 0.01}), False)
     starts = {job.sign: job.log.start.x for job in planned if (job.name, job.run) == ("setting", "measured")}
     vehicle = on_course.scene.vehicle
     low, high = (
@@ -130,7 +133,7 @@ def test_a_setting_is_uncertain_where_there_is_one(replay, before):
 def test_a_height_that_a_step_cannot_have_is_refused_by_its_input(replay, monkeypatch):
     on_course = on_a_course(replay, monkeypatch, 0.01)
     with pytest.raises(InvalidValueError) as error:
-        simulations.plan_simulations(on_course, {"setting": 0.5}, False)
+        simulations.plan_simulations(on_course, Stated(inputs={"setting": 0.5}), False)
     assert str(error.value) == (
         "uncertain setting must be possible for terrain okada-step, got 0.2 -0.5: "
         "lanes[0].pieces[2].step.height must be greater than 0, got -0.3"
@@ -152,7 +155,7 @@ def test_the_simulations_are_counted_beforehand(replay):
     stated = Stated(inputs={"friction": 0.05, "com_x": 0.01})
     count = []
     compare(replay, stated=stated, workers=1, on_done=lambda: count.append(1))
-    assert len(count) == simulation_count(replay, stated) == 2 * (2 + 2 + 4)
+    assert len(count) == simulation_count(replay, stated) == 2 * (2 + 2 + 4) + 2  # Belts of another scale.
 
 
 def test_a_simulation_that_breaks_down_leaves_its_part_unknown(replay, monkeypatch):
@@ -270,3 +273,24 @@ def test_the_sub_step_of_a_chain_is_divided_from_its_largest():
     assert with_sub_steps(once, 2).tracks["left"].chain.sub_step == largest / 4
     belts = load_vehicle("maxxii")
     assert with_sub_steps(belts, 2) == belts
+
+
+def test_the_scale_of_the_belts_goes_one_to_one_into_the_slip_of_a_log(replay):
+    """1 - way / belt with belts 0.5 % off, and no slip: 0.005 in the log, none in the simulation."""
+    comparison = compare(replay, workers=1, refine=False)
+    slip = comparison.runs["measured"].find("mean slip left")
+    way_over_belt = 1.0 - slip.logged
+    assert slip.parts.data["scale"] == pytest.approx(0.005 * way_over_belt, rel=1e-3)
+    known = Stated(data={"belt_scale": 0.001})
+    told = compare(replay, stated=known, workers=1, refine=False).runs["measured"].find("mean slip left")
+    assert told.parts.data["scale"] == pytest.approx(0.001 * way_over_belt, rel=1e-3)
+
+
+def test_an_input_at_its_bound_is_uncertain_to_one_side(replay):
+    """A lag of 0 can only be longer: it is tried at 0 and at two standard deviations."""
+    jobs = simulations.plan_simulations(replay, Stated(inputs={"drive_lag": 0.1, "friction": 0.05}), False)
+    tried = {
+        job.sign: job.settings.vehicle for job in jobs if (job.name, job.run) == ("drive_lag", "commanded")
+    }
+    assert replay.scene.vehicle.tracks["left"].drive.lag == 0.0
+    assert {sign: vehicle.tracks["left"].drive.lag for sign, vehicle in tried.items()} == {-1: 0.0, 1: 0.2}

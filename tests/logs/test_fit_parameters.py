@@ -24,14 +24,15 @@ def test_a_parameter_is_read_back_as_it_was_set_and_no_other_changes(name: str, 
     value = PARAMETERS[name].value_of(before) + 0.01
     after = with_parameters(before, {name: value})
     others = {
-        "mass": "contact_stiffness",
-        "contact_length": "contact_stiffness",
-        "friction": "lateral_friction",
+        "mass": ("contact_stiffness",),
+        "contact_length": ("contact_stiffness",),
+        "pulley_radius": ("contact_stiffness", "contact_length"),
+        "friction": ("lateral_friction",),
     }
     for other, found in values_of(after).items():
         if other == name:
             assert found == pytest.approx(value)
-        elif others.get(name) != other:  # These follow where the file does not give them.
+        elif other not in others.get(name, ()):  # These follow where the file does not give them.
             assert found == pytest.approx(PARAMETERS[other].value_of(before))
 
 

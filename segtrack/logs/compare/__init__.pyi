@@ -1,5 +1,6 @@
 from .beside import LABELS as LABELS
 from .beside import PLACE as PLACE
+from .beside import SCALE as SCALE
 from .beside import InputPair as InputPair
 from .beside import Variants as Variants
 from .beside import compare_motions as compare_motions
@@ -28,7 +29,14 @@ from .comparison import ErrorRow as ErrorRow
 from .comparison import Run as Run
 from .comparison import RunComparison as RunComparison
 from .comparison import SplitRow as SplitRow
+from .comparison import WrongValue as WrongValue
 from .comparison import area_rows as area_rows
+from .drive_plan import NOISE as NOISE
+from .drive_plan import DrivePlan as DrivePlan
+from .drive_plan import PlannedDrive as PlannedDrive
+from .drive_plan import drive_planned as drive_planned
+from .drive_plan import plan_count as plan_count
+from .drive_plan import plan_drives as plan_drives
 from .errors import ALIGNMENTS as ALIGNMENTS
 from .errors import Alignment as Alignment
 from .errors import check_alignment as check_alignment
@@ -37,6 +45,8 @@ from .phases import Phase as Phase
 from .phases import Phases as Phases
 from .phases import SampledMotion as SampledMotion
 from .phases import find_phases as find_phases
+from .sensitivity import with_wrong_values as with_wrong_values
+from .simulations import BELT_SCALE as BELT_SCALE
 from .simulations import SETTING as SETTING
 from .simulations import CompareInterrupted as CompareInterrupted
 from .simulations import Stated as Stated

@@ -36,6 +36,7 @@ from segtrack.logs.compare.uncertainty import (
     estimated_noise,
     input_of,
     numerics_of,
+    sides_of,
     verdict_of,
 )
 from segtrack.logs.mapping import SIDES
@@ -50,6 +51,8 @@ LABELS = {
 """Names of errors over time; others have the name of their quantity."""
 PLACE = "place of the log"
 """Along x, an input of every replay that was put on its terrain at the first touch."""
+SCALE = "scale of the belts"
+"""Of measured ones, an input of every replay that they drove."""
 _MIN_SAMPLES = 8
 """From which an error over time has an interval."""
 
@@ -217,6 +220,7 @@ def _rows(pair: _Pair, run: Run, variants: Variants, data: DataUncertainty) -> I
             bool(variants.finer),
             {name: input_of(low, high, key) for name, (low, high) in inputs.items()},
             sums.of(key),
+            {name: sides_of(low, pair.errors, high, key) for name, (low, high) in inputs.items()},
         )
         yield _row(pair, run, key, parts, ranges)
 
@@ -280,8 +284,9 @@ def _notes(pair: _Pair, variants: Variants) -> Iterator[str]:
         yield f"noise not stated, and estimated from second differences: {', '.join(estimated)}"
     if not variants.finer:
         yield "u_num: not tried"
-    if not set(variants.inputs) - {PLACE}:
-        yield "u_input: not given" + (f", but for the {PLACE}" if variants.inputs else "")
+    found = [name for name in (PLACE, SCALE) if name in variants.inputs]
+    if len(variants.inputs) == len(found):
+        yield "u_input: not given" + (f", but for the {' and the '.join(found)}" if found else "")
     for name, pair_of in variants.inputs.items():
         failed = [word for word, motion in zip(("lower", "higher"), pair_of, strict=True) if motion is None]
         if failed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.stats import wasserstein_distance
@@ -19,6 +19,30 @@ from segtrack.robot import Motion
 Run = Literal["commanded", "measured"]
 """Belt and flipper motion of the log that drove a simulation."""
 Verdict = Literal["within", "beyond", "unknown"]
+
+
+class WrongValue(NamedTuple):
+    """A wrong value of a parameter of the vehicle, and what it would change an error by, to first order.
+
+    Attributes:
+        parameter: Name of the parameter.
+        value: Half of the vehicle file's value, or one and a half of it; for 0, `COVERAGE` standard
+            deviations away.
+        unit: Unit of both values.
+        change: Change of the error, in the error's unit.
+        needed: Change from which it is seen: `COVERAGE` standard uncertainties of all else.
+    """
+
+    parameter: str
+    value: float
+    unit: str
+    change: float
+    needed: float
+
+    @property
+    def is_seen(self) -> bool:
+        """True if the error would tell this value."""
+        return self.change > self.needed
 
 
 @dataclass(frozen=True)
@@ -39,6 +63,7 @@ class ErrorRow:
         range_fraction: Error over the range of what was logged, for an error over time.
         parts: Its uncertainty.
         verdict: `within` `COVERAGE` standard uncertainties, `beyond` them, or `unknown`.
+        wrong_values: Wrong values of parameters that are stated as uncertain, and what they would change.
     """
 
     run: Run
@@ -54,6 +79,14 @@ class ErrorRow:
     range_fraction: float | None
     parts: Uncertainty
     verdict: Verdict
+    wrong_values: tuple[WrongValue, ...] = ()
+
+    @property
+    def tells(self) -> tuple[str, ...]:
+        """Parameters that the error tells: all their wrong values would be seen in it."""
+        unseen = {wrong.parameter for wrong in self.wrong_values if not wrong.is_seen}
+        names = dict.fromkeys(wrong.parameter for wrong in self.wrong_values)
+        return tuple(name for name in names if name not in unseen)
 
     @property
     def is_imposed(self) -> bool:
@@ -99,6 +132,8 @@ class ErrorRow:
             "u_data_by": dict(self.parts.data),
             "u_val": self.uncertainty,
             "verdict": self.verdict,
+            "tells": list(self.tells),
+            "wrong_values": [{**wrong._asdict(), "is_seen": wrong.is_seen} for wrong in self.wrong_values],
         }
 
 

@@ -20,10 +20,11 @@ from segtrack.errors import (
     suggest,
 )
 from segtrack.experiments import Workers, with_sub_steps
-from segtrack.logs.compare.beside import PLACE, InputPair, Variants, compare_motions
+from segtrack.logs.compare.beside import PLACE, SCALE, InputPair, Variants, compare_motions
 from segtrack.logs.compare.comparison import Comparison, Run, RunComparison, SplitRow
 from segtrack.logs.compare.errors import Alignment, check_alignment
-from segtrack.logs.compare.uncertainty import DataUncertainty
+from segtrack.logs.compare.sensitivity import with_wrong_values
+from segtrack.logs.compare.uncertainty import DataUncertainty, with_scaled_belts
 from segtrack.logs.fit import PARAMETERS, with_parameters
 from segtrack.logs.mapping import LoadedTerrain, TimeUncertainty, parse_terrain
 from segtrack.logs.replay import AlignedLog, Replay, ReplaySettings, align, replay_log
@@ -55,6 +56,9 @@ def stds_by(what: str, names: Iterable[str]) -> object:
     return dict[key, Positive]
 
 
+BELT_SCALE = 0.005
+"""Standard deviation of the measured belts' scale where none is stated [-]: where a belt's pitch line is,
+and how far a sprocket is worn, is hardly known better than to half a millimetre of 100."""
 InputStds = stds_by("uncertain input", INPUTS)
 
 
@@ -101,6 +105,8 @@ class StatedData(Spec):
     """Standard deviation of a constant error, by quantity, in its unit."""
     drift: SignalStds = Field(default_factory=dict)  # type: ignore[valid-type]
     """Standard deviation of an error that grows with time, by quantity, in its unit a second."""
+    belt_scale: Positive = BELT_SCALE
+    """Standard deviation of the measured belts' scale: of the radius that speed is taken with [-]."""
 
 
 class Stated(Spec):
@@ -130,7 +136,7 @@ class Stated(Spec):
         stated = None if self.data.clock is None else TimeUncertainty(self.data.clock)
         known = {source: times or stated for source, times in sources.items()}
         clocks = {source: times for source, times in known.items() if times is not None}
-        return DataUncertainty(clocks, self.data.bias, self.data.drift)
+        return DataUncertainty(clocks, self.data.bias, self.data.drift, self.data.belt_scale)
 
 
 def load_stated(option: str, text: str) -> Stated:
@@ -148,6 +154,7 @@ def load_stated(option: str, text: str) -> Stated:
     return check_content(Stated, content, path.name, path.parent, UncertaintyFileError)
 
 
+RUNS: tuple[Run, ...] = ("commanded", "measured")
 FINER = (2, 4)
 """Parts into which the time step is divided, one after the other."""
 
@@ -170,19 +177,19 @@ class SimulationJob(NamedTuple):
     sign: int
 
 
-def plan_simulations(replay: Replay, inputs: Mapping[str, float], refine: bool) -> tuple[SimulationJob, ...]:
+def plan_simulations(replay: Replay, stated: Stated, refine: bool) -> tuple[SimulationJob, ...]:
     """The simulations that the uncertainty of a replay takes.
 
     Where the log stood on the terrain is found at its first touch, and known with a standard deviation:
-    that is one more input.
+    that is one more input, as is the scale of measured belts.
 
     Args:
         replay: The replay.
-        inputs: Standard deviations, by name.
+        stated: Standard deviations.
         refine: Divide the time step.
 
     Raises:
-        InvalidValueError: The vehicle or its terrain cannot have an input a standard deviation off.
+        InvalidValueError: The vehicle or its terrain cannot have an input off by its standard deviation.
     """
     vehicle, terrain = replay.scene.vehicle, replay.scene.terrain
     base = replace(replay.settings, terrain=terrain)
@@ -194,13 +201,33 @@ def plan_simulations(replay: Replay, inputs: Mapping[str, float], refine: bool) 
     for sign in (-1, 1) if replay.log.x_std > 0 else ():
         start = replay.log.start._replace(x=replay.log.start.x + sign * replay.log.x_std)
         changed.append((PLACE, sign, replace(replay.log, start=start), base))
+    inputs: Mapping[str, float] = stated.inputs
     for name, std in inputs.items():
-        for sign in (-1, 1):
-            changed.append((name, sign, *_shifted_log(replay, base, name, sign * std)))
-    runs: list[Run] = [run for run in ("commanded", "measured") if getattr(replay, run) is not None]
-    return tuple(
-        SimulationJob(log, settings, run, name, sign) for run in runs for name, sign, log, settings in changed
-    )
+        for sign, by in zip((-1, 1), _ends(vehicle, name, std), strict=True):
+            changed.append((name, sign, *_shifted_log(replay, base, name, by)))
+    jobs = [
+        SimulationJob(log, settings, run, name, sign)
+        for run in RUNS
+        if getattr(replay, run) is not None
+        for name, sign, log, settings in changed
+    ]
+    for sign in (-1, 1) if replay.measured is not None else ():
+        scaled = with_scaled_belts(replay.log.motion, 1.0 + sign * stated.data.belt_scale)
+        jobs.append(SimulationJob(replace(replay.log, motion=scaled), base, "measured", SCALE, sign))
+    return tuple(jobs)
+
+
+def _ends(vehicle: VehicleDescription, name: str, std: float) -> tuple[float, float]:
+    """Two offsets of an input, two standard deviations apart: about its value, or above one near its bound.
+
+    A lag of 0, for example, can only be longer.
+    """
+    try:
+        if name != SETTING:
+            shifted(vehicle, name, -std)
+    except InvalidValueError:
+        return 0.0, 2.0 * std
+    return -std, std
 
 
 def _shifted_log(
@@ -255,9 +282,6 @@ def variants_of(jobs: Sequence[SimulationJob], done: Mapping[int, Motion | None]
     return Variants(steps if len(steps) == len(FINER) else (), inputs)
 
 
-RUNS: tuple[Run, ...] = ("commanded", "measured")
-
-
 class CompareInterrupted(KeyboardInterrupt):
     """Ctrl-C while a comparison's uncertainty is simulated; carries the comparison without the rest of it."""
 
@@ -269,7 +293,7 @@ class CompareInterrupted(KeyboardInterrupt):
 
 def simulation_count(replay: Replay, stated: Stated | None = None, refine: bool = True) -> int:
     """Return the number of simulations that `compare` runs besides those of the replay."""
-    return len(plan_simulations(replay, (stated or Stated()).inputs, refine))
+    return len(plan_simulations(replay, stated or Stated(), refine))
 
 
 def compare(
@@ -304,7 +328,7 @@ def compare(
     """
     check_alignment(alignment)
     stated = stated if stated is not None else Stated()
-    jobs = plan_simulations(replay, stated.inputs, refine)
+    jobs = plan_simulations(replay, stated, refine)
     done: dict[int, Motion | None] = {}
     finished = True
 
@@ -333,6 +357,7 @@ def compare(
         )
         for run, motion in simulated.items()
     }
+    runs = {run: with_wrong_values(found, stated.inputs, replay.scene.vehicle) for run, found in runs.items()}
     split = tuple(_split(runs))
     comparison = Comparison(replay.logged.name, alignment, dict(stated.inputs), data, runs, split, finished)
     if not finished:

@@ -21,8 +21,9 @@ DRAWS = 20
 """Number of noise draws, which gives their uncertainty within 16 % or better."""
 _SEED = 20090
 _NOT_COMPARED = "velocity", "angular_velocity", "specific_force", "slip_velocity"
-Part = Literal["noise", "clock", "bias", "drift"]
-PARTS: tuple[Part, ...] = ("noise", "clock", "bias", "drift")
+Part = Literal["noise", "clock", "bias", "drift", "scale"]
+PARTS: tuple[Part, ...] = ("noise", "clock", "bias", "drift", "scale")
+BELTS = "belt_speed"
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,14 @@ class DataUncertainty:
         bias: Standard deviation of a constant error, by quantity, in its unit: of each axis of a vector,
             and about each axis of the body where it is an orientation [rad].
         drift: Standard deviation of an error that grows with time, by quantity, in its unit a second.
+        belt_scale: Standard deviation of the measured belts' scale: of the radius that turns are taken
+            with [-].
     """
 
     clocks: Mapping[str, TimeUncertainty] = field(default_factory=dict)
     bias: Mapping[str, float] = field(default_factory=dict)
     drift: Mapping[str, float] = field(default_factory=dict)
+    belt_scale: float = 0.0
 
     def __post_init__(self) -> None:
         """Keep the mappings as they are."""
@@ -48,7 +52,12 @@ class DataUncertainty:
     def summary(self) -> dict[str, object]:
         """Return a JSON-serialisable dict."""
         clocks = {source: times.record() for source, times in self.clocks.items()}
-        return {"clocks": clocks, "bias": dict(self.bias), "drift": dict(self.drift)}
+        return {
+            "clocks": clocks,
+            "bias": dict(self.bias),
+            "drift": dict(self.drift),
+            "belt_scale": self.belt_scale,
+        }
 
 
 class Disturbed(NamedTuple):
@@ -88,6 +97,17 @@ def disturbed(logged: Motion, uncertainty: DataUncertainty) -> Iterator[Disturbe
                     ends = (std, -std)
                     off = (_shifted(logged, key, signal, axis, by, part == "drift") for by in ends)
                     yield Disturbed(part, 1.0, *off)
+    if uncertainty.belt_scale > 0 and _signals_of(logged, BELTS):
+        scales = (1.0 + uncertainty.belt_scale, 1.0 - uncertainty.belt_scale)
+        yield Disturbed("scale", 1.0, *(with_scaled_belts(logged, scale) for scale in scales))
+
+
+def with_scaled_belts(logged: Motion, scale: float) -> Motion:
+    """The motion with its measured belt speeds times a scale."""
+    signals = {
+        key: replace(signal, values=scale * signal.values) for key, signal in _signals_of(logged, BELTS)
+    }
+    return logged.with_signals(signals)
 
 
 def estimated_noise(logged: Motion) -> dict[str, float]:
@@ -181,12 +201,14 @@ class Uncertainty:
         is_refined: True if there are simulations with other time steps.
         inputs: Uncertainty by each uncertain input; None for one with which there is no such error.
         data: Uncertainty by each part of the log's; None likewise.
+        sides: Changes of the error by each input that is one standard deviation lower, and higher.
     """
 
     numerics: Numerics | None
     is_refined: bool
     inputs: Mapping[str, float | None]
     data: Mapping[Part, float | None]
+    sides: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def input_uncertainty(self) -> float | None:
@@ -241,6 +263,16 @@ def input_of(low: Errors, high: Errors, key: Key) -> float | None:
         return None
     change = high[key].less(low[key]).rms / 2.0
     return change if math.isfinite(change) else None
+
+
+def sides_of(low: Errors, nominal: Errors, high: Errors, key: Key) -> tuple[float, float]:
+    """Changes of an error by an input that is one standard deviation lower, and higher.
+
+    One that is at its bound, so that the lower simulation is the nominal one, is two standard deviations
+    higher in the other.
+    """
+    below, above = (nominal[key].less(other[key]).rms if key in other else math.nan for other in (low, high))
+    return (above / 2.0, above / 2.0) if below == 0.0 else (below, above)
 
 
 class DataSums:

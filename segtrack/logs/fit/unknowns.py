@@ -21,6 +21,7 @@ from segtrack.experiments import (
     with_gauge,
     with_grousers,
     with_lateral_friction,
+    with_pulleys,
 )
 
 
@@ -80,6 +81,13 @@ def _grouser_height(vehicle: VehicleDescription) -> float:
     if grousers is None:
         raise InvalidValueError(f"belts of {vehicle.name}", "with grousers", Phrase("smooth ones"))
     return grousers.height
+
+
+def _pulley_radius(vehicle: VehicleDescription) -> float:
+    pulleys = _first(vehicle).path.pulleys
+    if pulleys is None:
+        raise InvalidValueError(f"belts of {vehicle.name}", "around pulleys", Phrase("explicit segments"))
+    return max(pulley.radius for pulley in pulleys)
 
 
 def _factors(low: float, high: float) -> Callable[[float, VehicleDescription], tuple[float, float]]:
@@ -158,6 +166,13 @@ PARAMETERS: Mapping[str, Parameter] = MappingProxyType(
             lambda vehicle: vehicle.contact_length,
             with_contact_length,
             _factors(0.6, 1.5),
+        ),
+        "pulley_radius": Parameter(
+            "m",
+            "radius of the largest pulley, others in proportion",
+            _pulley_radius,
+            lambda vehicle, value: with_pulleys(vehicle, value / _pulley_radius(vehicle)),
+            _factors(0.7, 1.5),
         ),
     }
 )

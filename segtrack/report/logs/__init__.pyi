@@ -15,10 +15,15 @@ from .inspect import findings_tables as findings_tables
 from .inspect import inspect_tables as inspect_tables
 from .inspect import map_tables as map_tables
 from .inspect import split_table as split_table
+from .maturity import Evidence as Evidence
+from .maturity import evidence_of as evidence_of
+from .maturity import judge_maturity as judge_maturity
 from .output import find_reports as find_reports
 from .output import listing_html as listing_html
 from .output import listing_summary as listing_summary
 from .output import listing_table as listing_table
 from .output import report_html as report_html
 from .output import report_summary as report_summary
+from .plan import draw_plan as draw_plan
+from .plan import plan_table as plan_table
 from .views import draw_side_views as draw_side_views

@@ -80,10 +80,14 @@ def _phases(comparison: Comparison) -> Table:
     return table
 
 
+_TELLS = "Tells: half, and one and a half, of this parameter would be seen, to first order."
+
+
 def _whole(run: RunComparison) -> Iterator[Table]:
     """Errors of the whole drive, and what makes them uncertain; apart, since terminals are narrow."""
     title = f"Driven by {run.run} belts, whole: error (of the range), and {COVERAGE:g} standard uncertainties"
-    errors = Table("", "log", "simulated", "error", f"{COVERAGE:g} u", "", title=title)
+    columns = "", "log", "simulated", "error", f"{COVERAGE:g} u", "", "tells"
+    errors = Table(*columns, title=title, caption=_TELLS, caption_justify="left")
     title = f"Driven by {run.run} belts, whole: interval of the error, and standard uncertainties"
     parts = Table("", "95 %", "u num", "u input", "u data", title=title)
     for row in run.rows:
@@ -95,7 +99,8 @@ def _whole(run: RunComparison) -> Iterator[Table]:
             share = "" if row.range_fraction is None else f" ({row.range_fraction:.1%})"
             error = _number(factor * row.error) + share
             verdict = f"[bold]{row.verdict}[/bold]" if row.verdict == "beyond" else row.verdict
-            errors.add_row(quantity, *seen, error, _part(spread, factor), verdict)
+            tells = ", ".join(row.tells) or "nothing"
+            errors.add_row(quantity, *seen, error, _part(spread, factor), verdict, tells)
             parts.add_row(quantity, *_parts(row, factor))
     yield errors
     yield parts

@@ -13,9 +13,9 @@ from rich.table import Table
 from segtrack.description import VehicleDescription, find_vehicle
 from segtrack.errors import FileAccessError
 from segtrack.logs import Motion
-from segtrack.logs.compare import COVERAGE, SETTING, Comparison, ErrorRow, Phase, Run
+from segtrack.logs.compare import BELT_SCALE, COVERAGE, SETTING, Comparison, ErrorRow, Phase, Run
 from segtrack.logs.fit import PARAMETERS
-from segtrack.logs.mapping import Finding, LoadedTerrain, MappedLog
+from segtrack.logs.mapping import SIDES, Finding, LoadedTerrain, MappedLog
 from segtrack.logs.replay import Replay
 from segtrack.recording import versions
 from segtrack.report.logs.maturity import LEVELS, Maturity, evidence_of, judge_maturity
@@ -64,6 +64,7 @@ class ReportContent:
         maturity: Level that the evidence earns.
         stated: Standard deviations that the user gave, in words.
         estimated: Standard deviations that were estimated from the log, in words.
+        assumed: Standard deviations that neither says, in words.
         inputs: Files.
         settings: Other settings that the numbers depend on, in words, by name; engine, seed, time step.
         versions: Versions of segtrack and of what it stands on.
@@ -85,6 +86,7 @@ class ReportContent:
     notes: tuple[str, ...]
     stated: tuple[str, ...] = ()
     estimated: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
 
     @property
@@ -107,7 +109,8 @@ class ReportContent:
 def report_tables(content: ReportContent) -> list[Table]:
     """Level and reasons; then a line for each run and phase."""
     maturity = content.maturity
-    level = "none" if maturity.level is None else f"{maturity.level}: {LEVELS[maturity.level]}"
+    about = f"; about {', '.join(maturity.evidence.tested)}"
+    level = "none" if maturity.level is None else f"{maturity.level}: {LEVELS[maturity.level]}{about}"
     head = Table(
         "maturity level", escape(level), title=f"{content.logged.name} beside {content.vehicle.name}"
     )
@@ -119,6 +122,8 @@ def report_tables(content: ReportContent) -> list[Table]:
     head.add_row("", escape(f"Uncertainties given: {', '.join(content.stated) or 'none'}."))
     if content.estimated:
         head.add_row("", escape(f"Estimated from the log: {', '.join(content.estimated)}."))
+    if content.assumed:
+        head.add_row("", escape(f"Assumed: {', '.join(content.assumed)}."))
     errors = Table("driven by", "phase", "within", "beyond", "unknown", title="errors by phase")
     for run, phase in dict.fromkeys((row.run, row.phase) for row in content.rows):
         verdicts = [row.verdict for row in content.rows if (row.run, row.phase) == (run, phase)]
@@ -186,6 +191,7 @@ def gather(
         maturity=judge_maturity(evidence_of(mapped, replay, comparison, changed)),
         stated=tuple(_stated(mapped, scene.terrain, comparison)),
         estimated=tuple(_estimated(mapped, comparison)),
+        assumed=tuple(_assumed(comparison)),
         inputs=(
             Input("log", mapped.motion.name, mapped.log.sha256),
             Input("mapping", ", ".join((mapped.mapping.name, *mapped.mapping.stated)), mapping_sha256),
@@ -216,6 +222,23 @@ def _stated(mapped: MappedLog, terrain: LoadedTerrain, comparison: Comparison) -
     yield from (f"bias of {name} {std:g} {_unit(name)}" for name, std in data.bias.items())
     yield from (f"drift of {name} {std:g} {_unit(name)} a second" for name, std in data.drift.items())
     yield from (f"noise of {key} {std:g} {_unit(key)}" for key, std in _given_noise(mapped).items())
+    if _has_belts(comparison) and data.belt_scale != BELT_SCALE:
+        yield _scale_of_belts(data.belt_scale)
+
+
+def _assumed(comparison: Comparison) -> Iterator[str]:
+    """Standard deviations that neither the user gave nor the log tells, in words."""
+    if _has_belts(comparison) and comparison.data.belt_scale == BELT_SCALE:
+        yield _scale_of_belts(BELT_SCALE)
+
+
+def _has_belts(comparison: Comparison) -> bool:
+    runs = comparison.runs.values()
+    return any(run.logged.values(f"belt_speed.{side}") is not None for run in runs for side in SIDES)
+
+
+def _scale_of_belts(std: float) -> str:
+    return f"scale of the belts {100 * std:g} %"
 
 
 def _estimated(mapped: MappedLog, comparison: Comparison) -> Iterator[str]:

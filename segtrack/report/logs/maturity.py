@@ -12,7 +12,6 @@ import numpy as np
 
 from segtrack.description import VehicleDescription
 from segtrack.logs.compare import (
-    COVERAGE,
     LABELS,
     PLACE,
     Comparison,
@@ -20,8 +19,9 @@ from segtrack.logs.compare import (
     Run,
     RunComparison,
     SampledMotion,
+    WrongValue,
 )
-from segtrack.logs.fit import PARAMETERS, unfitted_hash, values_of
+from segtrack.logs.fit import unfitted_hash, values_of
 from segtrack.logs.mapping import MappedLog
 from segtrack.logs.replay import Replay
 
@@ -40,28 +40,33 @@ LEVELS: Mapping[int, str] = MappingProxyType(
 SOURCE = "NG-NRMM (Balling et al. 2019), table 2.2 of Koerner 2024"
 
 
-class WrongValue(NamedTuple):
-    """A wrong value of a parameter of the vehicle, and what of the log would show it.
+class SoughtValue(NamedTuple):
+    """A wrong value of a parameter, and the error that would tell it best.
 
     Attributes:
-        name: Name of the parameter.
-        value: Half of the vehicle file's value, or one and a half of it; for 0, twice the stated standard
-            deviation away.
-        unit: Unit of both.
-        seen_in: Quantity whose error it would change most, over its uncertainty; empty if it would change
-            none by more than `COVERAGE` standard uncertainties.
+        wrong: The wrong value, and what it would change that error by.
+        quantity: Quantity of the error.
+        run: Simulation of the error.
     """
 
-    name: str
-    value: float
-    unit: str
-    seen_in: str
+    wrong: WrongValue
+    quantity: str
+    run: Run
 
     def __str__(self) -> str:
         """Sentence without a stop."""
-        unit = "" if self.unit == "-" else f" {self.unit}"
-        told = f"would be seen, in {self.seen_in}" if self.seen_in else "would not be seen"
-        return f"{self.name} {self.value:.3g}{unit} {told}"
+        name, value, unit = self.wrong[:3]
+        told = f"would be seen, in {self.quantity}" if self.wrong.is_seen else "would not be seen"
+        return f"{name} {value:.3g} {unit} {told}".replace(" - ", " ")
+
+    def summary(self) -> dict[str, object]:
+        """Return a JSON-serialisable dict."""
+        return {
+            **self.wrong._asdict(),
+            "is_seen": self.wrong.is_seen,
+            "quantity": self.quantity,
+            "run": self.run,
+        }
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,9 @@ class Evidence:
         missing: Numbers that log or simulation has and the other lacks, in words.
         too_wide: Quantities that what the user stated makes too uncertain, in words.
         wrong_values: Wrong values of the parameters that are stated as uncertain, and what would show them.
+        elsewhere: Wrong values, and what would show them, by the other simulation of the log, whose agreement
+            is no part of a level.
+        not_varied: Parameters that the vehicle has and that are not stated as uncertain.
     """
 
     physical: bool | None
@@ -100,7 +108,31 @@ class Evidence:
     cut: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     too_wide: tuple[str, ...] = ()
-    wrong_values: tuple[WrongValue, ...] = ()
+    wrong_values: tuple[SoughtValue, ...] = ()
+    elsewhere: tuple[SoughtValue, ...] = ()
+    not_varied: tuple[str, ...] = ()
+
+    @property
+    def tested(self) -> tuple[str, ...]:
+        """Parameters of which all wrong values would be seen."""
+        return _seen_of(self.wrong_values)
+
+    @property
+    def tested_elsewhere(self) -> tuple[str, ...]:
+        """Parameters that the other simulation of the log tests."""
+        return _seen_of(self.elsewhere)
+
+    @property
+    def not_tested(self) -> tuple[str, ...]:
+        """Parameters that are stated as uncertain, of which a wrong value would not be seen."""
+        names = dict.fromkeys(sought.wrong.parameter for sought in self.wrong_values)
+        return tuple(name for name in names if name not in self.tested)
+
+
+def _seen_of(values: Sequence[SoughtValue]) -> tuple[str, ...]:
+    names = dict.fromkeys(sought.wrong.parameter for sought in values)
+    unseen = {sought.wrong.parameter for sought in values if not sought.wrong.is_seen}
+    return tuple(name for name in names if name not in unseen)
 
 
 @dataclass(frozen=True)
@@ -111,11 +143,13 @@ class Maturity:
         level: Level that the evidence earns; None if it earns none.
         kind: Highest level that evidence of this kind could earn; None if it is not known what it is.
         reasons: Sentences.
+        evidence: Evidence that it was judged by.
     """
 
     level: int | None
     kind: int | None
     reasons: tuple[str, ...]
+    evidence: Evidence
 
     def summary(self) -> dict[str, object]:
         """Everything as plain values with the names that JSON has."""
@@ -124,6 +158,10 @@ class Maturity:
             "at_most": self.kind,
             "meaning": None if self.level is None else LEVELS[self.level],
             "reasons": list(self.reasons),
+            "tested": list(self.evidence.tested),
+            "not_tested": list(self.evidence.not_tested),
+            "not_varied": list(self.evidence.not_varied),
+            "wrong_values": [sought.summary() for sought in self.evidence.wrong_values],
             "source": SOURCE,
         }
 
@@ -143,14 +181,14 @@ def judge_maturity(evidence: Evidence) -> Maturity:
     kind, why = _kind(evidence)
     agreement = tuple(_agreement(evidence))
     disagreement = tuple(_disagreement(evidence))
-    tested, what = _tested(evidence)
-    agrees = evidence.judged == evidence.within > 0 and not evidence.unjudged and not disagreement and tested
-    reasons = (*why, *agreement, *disagreement, *what)
+    agrees = evidence.judged == evidence.within > 0 and not evidence.unjudged and not disagreement
+    agrees = agrees and bool(evidence.tested)
+    reasons = (*why, *agreement, *disagreement, *_what_is_tested(evidence))
     if kind is None or (kind == 4 and (evidence.physical or not _is_other_code(evidence.code))):
-        return Maturity(None, kind, reasons)
+        return Maturity(None, kind, reasons, evidence)
     if not agrees:
-        return Maturity(None, kind, (*reasons, f"Level {kind} is not earned."))
-    return Maturity(kind, kind, reasons)
+        return Maturity(None, kind, (*reasons, f"Level {kind} is not earned."), evidence)
+    return Maturity(kind, kind, reasons, evidence)
 
 
 def _kind(evidence: Evidence) -> tuple[int | None, tuple[str, ...]]:
@@ -218,21 +256,21 @@ def _disagreement(evidence: Evidence) -> Iterator[str]:
         yield f"Stated uncertainties are too large to judge by, a tenth of a quantity is allowed: {what}."
 
 
-def _tested(evidence: Evidence) -> tuple[bool, tuple[str, ...]]:
-    """True if the log tests a parameter, and sentences on what it tests and what not."""
+def _what_is_tested(evidence: Evidence) -> Iterator[str]:
+    """Sentences on what the log tests, which a level is about, and what not."""
     if not evidence.wrong_values:
-        return False, (
-            "Nothing says what this log tests: no parameter of the vehicle is stated as uncertain.",
-        )
-    names = dict.fromkeys(wrong.name for wrong in evidence.wrong_values)
-    unseen = {wrong.name for wrong in evidence.wrong_values if not wrong.seen_in}
-    values = f"Wrong values, to first order: {'; '.join(map(str, evidence.wrong_values))}."
-    others = [name for name in _MAIN_PARAMETERS if name not in names]
-    said = [*(name for name in names if name in unseen), *(f"{name} (not stated)" for name in others)]
-    return len(unseen) < len(names), (
-        values,
-        *([f"Not tested by this log: {', '.join(said)}."] if said else []),
-    )
+        yield "Nothing says what this log tests: no parameter of the vehicle is stated as uncertain."
+    else:
+        yield f"Wrong values, to first order: {'; '.join(map(str, evidence.wrong_values))}."
+        yield f"Tested by this log: {', '.join(evidence.tested) or 'no parameter of the vehicle'}."
+    if evidence.not_tested:
+        yield f"Not tested by this log: {', '.join(evidence.not_tested)}."
+    others = [name for name in evidence.tested_elsewhere if name not in evidence.tested]
+    if others:
+        run, names = evidence.elsewhere[0].run, ", ".join(others)
+        yield f"The simulation by {run} belts, whose agreement is not judged here, would tell {names}."
+    if evidence.not_varied:
+        yield f"Not stated as uncertain, so not tested either: {', '.join(evidence.not_varied)}."
 
 
 _EQUAL = 1e-6
@@ -241,12 +279,8 @@ _IMPOSED = "belt speed", "flipper"
 """Quantities that a simulation by measured belts has from the log."""
 _MAX_STATED_FRACTION = 0.1
 """Largest stated uncertainty, relative to the quantity, that leaves agreement certain [-]."""
-_MAIN_PARAMETERS = "friction", "mass", "com_x"
-"""Parameters that decide how every vehicle drives."""
 _NO_ERROR = 1e-12
-"""Standard uncertainty below which there is none, in whatever unit."""
-_WRONG = 0.5, 1.5
-"""Wrong values of a parameter over the vehicle file's."""
+"""Change of an error below which there is none, in whatever unit."""
 _END = 0.5
 """Time by which a simulation may end before its log: the comparison bridges such gaps [s]."""
 
@@ -263,6 +297,7 @@ def evidence_of(
     if run == "measured":
         whole = [row for row in whole if not row.quantity.startswith(_IMPOSED)]
     known = [row for row in whole if row.verdict != "unknown"]
+    others = [row for name, other in comparison.runs.items() if name != run for row in other.rows]
     return Evidence(
         physical=None if file.recorded is None else file.recorded == "physical robot",
         code=file.code or "",
@@ -278,42 +313,25 @@ def evidence_of(
         cut=tuple(_cut(replay, run)),
         missing=tuple(_missing(judged)),
         too_wide=tuple(_too_wide(whole, judged.logged)),
-        wrong_values=tuple(_wrong_values(known, comparison.inputs, replay.scene.vehicle)),
+        wrong_values=tuple(_sought(known)),
+        elsewhere=tuple(_sought([row for row in others if row.phase == "whole"])),
+        not_varied=tuple(name for name in values_of(replay.scene.vehicle) if name not in comparison.inputs),
     )
 
 
-def _wrong_values(
-    rows: Sequence[ErrorRow], inputs: Mapping[str, float], vehicle: VehicleDescription
-) -> Iterator[WrongValue]:
-    """Yield wrong values, and which rows of known uncertainty would show them, to first order.
-
-    Simulations with an input that is one standard deviation s lower and higher change an error by u; one that
-    is wrong by d changes it by u d / s. What else is uncertain of it is the rest of its u_val.
-
-    Args:
-        rows: Errors of the whole drive.
-        inputs: Standard deviations of the simulation's inputs, by name.
-        vehicle: Vehicle that was simulated.
-    """
-    values = values_of(vehicle)
-    for name, std in inputs.items():
-        if name not in values or not std:
-            continue
-        value, parameter = values[name], PARAMETERS[name]
-        wrong = [factor * value for factor in _WRONG]
-        if value == 0.0:  # Which has no half.
-            low, high = parameter.bounds(value, vehicle)
-            wrong = [off for off in (-COVERAGE * std, COVERAGE * std) if low <= off <= high]
-        for other in wrong:
-            seen = {row.quantity: _seen(row, name, abs(other - value) / std) for row in rows}
-            most = max(seen, key=lambda quantity: seen[quantity], default="")
-            yield WrongValue(name, other, parameter.unit, most if seen.get(most, 0.0) > COVERAGE else "")
+def _sought(rows: Sequence[ErrorRow]) -> Iterator[SoughtValue]:
+    """Yield each wrong value with the row that would tell it best."""
+    best: dict[tuple[str, float], SoughtValue] = {}
+    for row in rows:
+        for wrong in row.wrong_values:
+            key, found = (wrong.parameter, wrong.value), SoughtValue(wrong, row.quantity, row.run)
+            if key not in best or _clarity(found) > _clarity(best[key]):
+                best[key] = found
+    yield from best.values()
 
 
-def _seen(row: ErrorRow, name: str, deviations: float) -> float:
-    """Change of an error by an input that is so many standard deviations off, over all else of its u_val."""
-    own, total = row.parts.inputs.get(name) or 0.0, row.parts.validation or 0.0
-    return deviations * own / max(math.sqrt(max(total**2 - own**2, 0.0)), _NO_ERROR)
+def _clarity(sought: SoughtValue) -> float:
+    return sought.wrong.change / max(sought.wrong.needed, _NO_ERROR)
 
 
 def _cut(replay: Replay, run: Run) -> Iterator[str]:
@@ -349,7 +367,7 @@ def _given(row: ErrorRow) -> tuple[float, float]:
     """Standard uncertainty of a row by what users state of inputs and log, and by all else."""
     parts = row.parts
     stated = [std for name, std in parts.inputs.items() if name != PLACE]
-    stated += [parts.data.get(part) for part in ("clock", "bias", "drift")]
+    stated += [parts.data.get(part) for part in ("clock", "bias", "drift", "scale")]
     numerics = None if parts.numerics is None else parts.numerics.value
     others = [parts.inputs.get(PLACE), parts.data.get("noise"), numerics]
     given, rest = (math.hypot(*(std for std in stds if std is not None)) for stds in (stated, others))

@@ -175,6 +175,7 @@ def _cells(row: ErrorRow) -> dict[str, str]:
         "data": _part(parts.data_uncertainty, factor),
         "uncertainty": _part(None if row.uncertainty is None else COVERAGE * row.uncertainty, factor),
         "verdict": row.verdict,
+        "tells": ", ".join(row.tells) or "nothing",
         "shade": {"within": "good", "beyond": "bad"}.get(row.verdict, ""),
     }
 
