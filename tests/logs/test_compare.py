@@ -21,8 +21,7 @@ from segtrack.logs.compare import (
 )
 from segtrack.logs.compare.errors import rigid_motion
 from segtrack.logs.compare.phases import even_times
-from segtrack.logs.mapping import TimeUncertainty, parse_terrain
-from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings
+from segtrack.logs.mapping import TimeUncertainty
 
 TIMES = np.arange(0.0, 20.0, 0.05)
 RESAMPLED = math.sqrt(np.mean([part**2 + (1 - part) ** 2 for part in (0.0, 0.4, 0.8, 0.2, 0.6)]))

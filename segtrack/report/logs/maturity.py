@@ -275,8 +275,6 @@ def _what_is_tested(evidence: Evidence) -> Iterator[str]:
 
 _EQUAL = 1e-6
 """Ratio within which two values of a parameter are one."""
-_IMPOSED = "belt speed", "flipper"
-"""Quantities that a simulation by measured belts has from the log."""
 _MAX_STATED_FRACTION = 0.1
 """Largest stated uncertainty, relative to the quantity, that leaves agreement certain [-]."""
 _NO_ERROR = 1e-12
@@ -293,9 +291,7 @@ def evidence_of(
     fit = replay.scene.vehicle.calibration
     run: Run = "measured" if replay.measured is not None else "commanded"
     judged = comparison.runs[run]
-    whole = [row for row in judged.rows if row.phase == "whole"]
-    if run == "measured":
-        whole = [row for row in whole if not row.quantity.startswith(_IMPOSED)]
+    whole = [row for row in judged.rows if row.phase == "whole" and not row.is_imposed]
     known = [row for row in whole if row.verdict != "unknown"]
     others = [row for name, other in comparison.runs.items() if name != run for row in other.rows]
     return Evidence(
