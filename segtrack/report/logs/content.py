@@ -205,7 +205,9 @@ def _notes(mapped: MappedLog, replay: Replay, comparison: Comparison) -> Iterato
             f"+- {fit.offset.margin:.2g} s, skew {fit.skew.value:.3g} +- {fit.skew.margin:.2g}"
         )
     log = replay.log
-    if log.event is not None:
+    if replay.settings.frame == "terrain":
+        yield "Positions and headings are in the terrain's frame, as the mapping says: nothing is moved"
+    elif log.event is not None:
         shown = " and ".join(log.shown_by) or "nothing"
         place = f", place along x +- {1e3 * log.x_std:.2g} mm" if log.x_std else ""
         yield (
