@@ -40,7 +40,7 @@ WAYS = (0.12, 0.18)
 """Free distance before the step, drawn evenly [m]."""
 
 
-class Job(NamedTuple):
+class FitJob(NamedTuple):
     """One fit: its seed, and number of logs."""
 
     seed: int
@@ -77,7 +77,7 @@ class Estimated:
         return self.low <= self.truth <= self.high
 
 
-def cases_of(job: Job) -> tuple[VehicleDescription, dict[str, float], list[MotionCase]]:
+def cases_of(job: FitJob) -> tuple[VehicleDescription, dict[str, float], list[MotionCase]]:
     """Vehicle from which a fit begins, true values by parameter, and its logs."""
     generator = np.random.default_rng(job.seed)
     start = load_vehicle(VEHICLE)
@@ -99,7 +99,7 @@ def cases_of(job: Job) -> tuple[VehicleDescription, dict[str, float], list[Motio
     return start, truth, cases
 
 
-def fit_once(job: Job) -> list[Estimated]:
+def fit_once(job: FitJob) -> list[Estimated]:
     """Simulate the logs of a fit, and fit them."""
     start, truth, cases = cases_of(job)
     found = fit(start, cases, {name: Choice() for name in truth}, seed=job.seed)
@@ -122,7 +122,7 @@ def run_coverage(
     Returns:
         Parameters of all fits, those that were done first first; and True if Ctrl-C ended it.
     """
-    work = [Job(seed + k, size) for k in range(count) for size in SIZES]
+    work = [FitJob(seed + k, size) for k in range(count) for size in SIZES]
     done: list[Estimated] = []
 
     def note(index: int, found: list[Estimated]) -> None:

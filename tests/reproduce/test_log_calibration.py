@@ -15,7 +15,7 @@ from segtrack.reproduce.calibration import TRUTH, run_proof
 from segtrack.reproduce.calibration_coverage import (
     Coverage,
     Estimated,
-    Job,
+    FitJob,
     cases_of,
     coverage_of,
     coverage_outcome,
@@ -41,9 +41,9 @@ def test_intervals_that_hold_are_counted_with_what_chance_makes_of_so_few() -> N
 
 
 def test_logs_of_a_seed_are_always_the_same_and_their_place_is_not_known() -> None:
-    (_, truth, (case,)), (_, same, (again,)) = cases_of(Job(5, 1)), cases_of(Job(5, 1))
+    (_, truth, (case,)), (_, same, (again,)) = cases_of(FitJob(5, 1)), cases_of(FitJob(5, 1))
     assert truth == same and (case.rows.measured == again.rows.measured).all()
-    assert cases_of(Job(6, 1))[1] != truth
+    assert cases_of(FitJob(6, 1))[1] != truth
     assert 0.002 < case.place_std < 0.02
 
 
@@ -51,7 +51,7 @@ def test_logs_of_a_seed_are_always_the_same_and_their_place_is_not_known() -> No
 @pytest.mark.parametrize("seed", [1, 2])
 def test_intervals_of_one_log_whose_place_is_not_known_hold_the_truth(seed: int) -> None:
     """Some 1,500 simulations each, 70 s of processor time."""
-    for estimate in fit_once(Job(seed, 1)):
+    for estimate in fit_once(FitJob(seed, 1)):
         assert estimate.bounded and estimate.holds, estimate
 
 

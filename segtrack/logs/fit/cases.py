@@ -296,7 +296,7 @@ def _sums(times: Array, values: Array, edges: Array) -> Array:
     count = len(edges) - 1
     window = np.floor((times - edges[0]) / WINDOW).astype(int)
     inside = (window >= 0) & (window < count)
-    return np.bincount(window[inside], values[inside], count)
+    return np.asarray(np.bincount(window[inside], values[inside], count), dtype=float)
 
 
 def _means(times: Array, values: Array, edges: Array) -> Array:
