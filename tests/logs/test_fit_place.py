@@ -12,7 +12,10 @@ pytest.importorskip("cmaes", reason="of an extra")
 from log_fit_doubles import TRUTH, VEHICLE, logged
 
 from segtrack.description import VehicleDescription
+from segtrack.experiments import Workers
 from segtrack.logs.fit import PARAMETERS, Choice, Fit, MotionCase, fit, with_parameters
+from segtrack.logs.fit.evaluate import Evaluator, Store
+from segtrack.logs.fit.unknowns import unknowns_of
 from segtrack.robot import Motion, Signal
 
 STD, PLACE_STD = 0.004, 0.005
@@ -103,3 +106,40 @@ def test_a_log_that_is_held_out_is_scored_where_it_is_likely_to_be() -> None:
     held = found.cases[1]
     assert held.score.score == pytest.approx(1.0, abs=0.2)
     assert held.offsets.place == pytest.approx(2 * PLACE_STD, abs=0.2 * PLACE_STD) and held.place_std is None
+
+
+def going_another_way(vehicle: VehicleDescription, case: MotionCase, place: float) -> Motion:
+    """A linear pitch, and all of it something else from 3 mm of place on, as if a grouser had caught."""
+    motion = linear(vehicle, case, place)
+    pitch = motion.signals["pitch"]
+    return motion.with_signals({"pitch": replace(pitch, values=pitch.values + 0.3 * (place > 0.003))})
+
+
+def test_a_slope_is_that_of_the_way_that_the_point_is_on() -> None:
+    """A central difference over 4 mm to either side would take the jump for a slope."""
+    case = linear_log("a", 7, -0.03, 0.0, PLACE_STD)
+    unknowns = unknowns_of({"com_x": Choice()}, VEHICLE, {"a": PLACE_STD})
+    ranges = [unknown.high - unknown.low for unknown in unknowns]
+    slopes = []
+    for simulate in (linear, going_another_way):
+        own = replace(case, simulate=simulate)
+        evaluator = Evaluator(VEHICLE, [own], unknowns, Workers(1), Store())
+        (table,), priors = evaluator.jacobian(evaluator.start, np.array([0.01, 0.004 / ranges[1]]))
+        slopes.append(table)
+        assert priors[1, 1] == pytest.approx(ranges[1] / PLACE_STD) and priors[0, 0] == 0.0
+    np.testing.assert_allclose(slopes[1], slopes[0], rtol=1e-6, atol=1e-8)
+    first = WEIGHT * np.array([BY_COM[0], BY_PLACE[0]]) * ranges / STD
+    np.testing.assert_allclose(slopes[0][0, 0], first, rtol=1e-6)
+
+
+def test_places_that_lie_beyond_a_jump_are_found() -> None:
+    """A log that is put on the wrong side is moved to the right one."""
+    truth = with_parameters(VEHICLE, {"com_x": -0.03})
+    pitch = going_another_way(truth, None, 0.006).signals["pitch"]
+    noise = np.random.default_rng(8).normal(0.0, STD, len(TIMES))
+    motion = Motion("a", {"pitch": replace(pitch, values=pitch.values + noise, std=STD)})
+    case = MotionCase("a", motion, {"pitch": None}, going_another_way, place_std=PLACE_STD)
+    found = fit(VEHICLE, [case], {"com_x": Choice()})
+    low, high = interval_of(found, "com_x")
+    assert low < -0.03 < high
+    assert found.cases[0].offsets.place == pytest.approx(0.006, abs=0.001)
