@@ -438,7 +438,7 @@ def _shifts(log: AlignedLog, frame: FrameName) -> dict[str, float]:
 
     The pose where it begins is known by the noise of its signals; without an event nothing else is.
     """
-    shifts = {}
+    shifts: dict[str, float] = {}
     for key, labels in (("position", ("position.x", "position.y")), ("yaw", ("yaw",))):
         signal = log.motion.signals.get(key)
         noise = 0.0 if signal is None or signal.std is None else signal.std
