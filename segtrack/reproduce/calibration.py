@@ -1,7 +1,8 @@
 """`segtrack reproduce calibration`: parameters fitted to simulated logs, whose true values are known.
 
-Three climbs are simulated with other friction, centre of mass and drive lag than the vehicle file's,
-written down as logs with noise and in a frame of their own, and fitted from the file's values.
+How often intervals hold is in `calibration_coverage.py`. With `--logged`, three climbs are simulated with
+other friction, centre of mass and drive lag than the vehicle file's, written down as logs with noise and in a
+frame of their own, and fitted from the file's values.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import resolve
+from segtrack.errors import InvalidValueError, Phrase
 from segtrack.experiments import Workers
 from segtrack.logs.fit import Choice, Fit, MotionCase, ParameterEstimate, fit, replay_case, with_parameters
 from segtrack.logs.mapping import LoadedTerrain, parse_terrain
@@ -42,8 +44,6 @@ STD: Mapping[str, float] = {
 DURATION, RATE = 14.0, 50.0
 """Duration of each log [s], and sampling rate [1/s]."""
 _FLIPPERS = {"front": math.radians(40.0), "rear": math.radians(5.0)}
-_WAY = 0.2
-"""Free distance before the step [m]."""
 _FAST, _SLOW, _WAIT = 0.12, 0.04, 0.5
 """Belt speeds that take turns [m/s], and how long the vehicle stands first [s]."""
 _PERIOD, _SHARE = 4.0, 0.8
@@ -118,9 +118,10 @@ def run_proof(
         resolve("native", track_model)
     vehicle = load_vehicle(VEHICLE)
     own = Workers(1) if pool is None else pool
-    simulate = partial(_logged_climb, with_parameters(vehicle, truth), logged, duration)
-    motions = own.run(simulate, [(height, seed + i) for i, height in enumerate(heights)], lambda *_: None)
-    cases = [_case(vehicle, motion, height, fitted) for motion, height in zip(motions, heights, strict=True)]
+    climbs = [Climb(height, duration=duration, seed=seed + i) for i, height in enumerate(heights)]
+    simulate = partial(logged_climb, with_parameters(vehicle, truth), logged, command=_command)
+    motions = own.run(simulate, climbs, lambda *_: None)
+    cases = [climb_case(vehicle, *pair, fitted) for pair in zip(motions, climbs, strict=True)]
     found = fit(
         vehicle,
         cases,
@@ -139,31 +140,57 @@ def _step(height: float) -> LoadedTerrain:
     return parse_terrain(f"terrain: [{piece}]", f"step of {height:g} m")
 
 
-def _logged_climb(
-    vehicle: VehicleDescription, track_model: str, duration: float, job: tuple[float, int]
+class Climb(NamedTuple):
+    """A climb of a step that is logged.
+
+    Attributes:
+        height: Height of the step [m].
+        way: Free distance before the step [m].
+        duration: Duration of the log [s].
+        rate: Sampling rate [1/s].
+        time_step: Time step of the simulations [s].
+        seed: Seed of the noise.
+    """
+
+    height: float
+    way: float = 0.2
+    duration: float = DURATION
+    rate: float = RATE
+    time_step: float = 0.001
+    seed: int = 1
+
+
+def logged_climb(
+    vehicle: VehicleDescription, track_model: str, climb: Climb, command: Callable[[float], float]
 ) -> Motion:
-    """Simulated climb as a log: with noise, from two sources with their own clocks, in another frame."""
-    height, seed = job
-    terrain = _step(height)
+    """Simulated climb as a log: with noise, from two sources with their own clocks, in another frame.
+
+    Args:
+        vehicle: Vehicle that climbs.
+        track_model: Name of the track model.
+        climb: Step, duration and noise.
+        command: Speed of both belts [m/s] at a time [s].
+    """
+    terrain = _step(climb.height)
     ends = {name: flipper.tip_direction for name, flipper in vehicle.flippers.items()}
     angles = {name: _FLIPPERS[end] for name, end in ends.items()}
     assert terrain.obstacle is not None
     touch = first_touch(vehicle, angles, terrain.obstacle)
     assert touch is not None
-    with World(engine="native", resettable=False) as world:
+    with World(engine="native", time_step=climb.time_step, resettable=False) as world:
         for ground in terrain.terrains:
             world.add_terrain(ground)
         robot = world.add_vehicle(
-            vehicle, track_model=track_model, position=(touch.x - _WAY, 0.0), flippers=angles
+            vehicle, track_model=track_model, position=(touch.x - climb.way, 0.0), flippers=angles
         )
         world.settle()
-        recorder = MotionRecorder(robot, f"step of {height:g} m")
-        for tick in range(round(duration * RATE) + 1):
-            command = _command(tick / RATE)
-            robot.set_belt_speed(command, command)
-            recorder.sample(tick / RATE, angles)
-            world.run(1 / RATE)
-    return _FRAME.moved(_with_noise(recorder.motion(), np.random.default_rng(seed)))
+        recorder = MotionRecorder(robot, f"step of {climb.height:g} m")
+        for tick in range(round(climb.duration * climb.rate) + 1):
+            speed = command(tick / climb.rate)
+            robot.set_belt_speed(speed, speed)
+            recorder.sample(tick / climb.rate, angles)
+            world.run(1 / climb.rate)
+    return _FRAME.moved(_with_noise(recorder.motion(), np.random.default_rng(climb.seed)))
 
 
 def _command(time: float) -> float:
@@ -185,21 +212,41 @@ def _with_noise(motion: Motion, generator: np.random.Generator) -> Motion:
     return Motion(motion.name, kept)
 
 
-def _case(vehicle: VehicleDescription, motion: Motion, height: float, track_model: str) -> MotionCase:
+def climb_case(vehicle: VehicleDescription, motion: Motion, climb: Climb, track_model: str) -> MotionCase:
+    """A logged climb as a fit takes it, put on its step by its first touch.
+
+    Args:
+        vehicle: Vehicle from which the fit begins.
+        motion: Its log.
+        climb: Step and time step.
+        track_model: Track model that is fitted.
+    """
     settings = ReplaySettings(
-        vehicle, _step(height), engine="native", track_model=track_model, sample_time=1 / RATE
+        vehicle,
+        _step(climb.height),
+        engine="native",
+        track_model=track_model,
+        time_step=climb.time_step,
+        sample_time=1 / climb.rate,
     )
-    name = f"step_{round(1000 * height)}_mm"
+    name = f"step_{round(1000 * climb.height)}_mm"
     return replay_case(name, motion, settings, dict.fromkeys(STD), "commanded")
 
 
 def run(
     session: Session,
+    count: Annotated[
+        int, typer.Option(help="Fits of one log, and of three, whose intervals are counted.", min=1)
+    ] = 100,
     logged: Annotated[
-        str, typer.Option(help="Track model that makes the logs: compliant, surface or chain.")
-    ] = "chain",
+        str | None,
+        typer.Option(
+            help="One fit instead, of three long logs of this track model: compliant, surface or chain.",
+            show_default=False,
+        ),
+    ] = None,
     fitted: Annotated[
-        str, typer.Option(help="Track model that is fitted: compliant, surface or chain.")
+        str, typer.Option(help="Track model that is fitted to these: compliant, surface or chain.")
     ] = "compliant",
     seed: Annotated[int, typer.Option(help="Seed of the logs' noise and of the fit.", min=0)] = 1,
     jobs: Annotated[
@@ -207,10 +254,16 @@ def run(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the fit in the folder.")] = False,
 ) -> Outcome:
-    """Simulate the logs and fit them."""
+    """Simulate logs and fit them."""
     from segtrack.report.logs import fit_outcome
     from segtrack.reproduce.calibration import run_proof  # Takes the extra `logs`.
+    from segtrack.reproduce.calibration_coverage import SIZES, coverage_outcome, run_coverage
 
+    if logged is None:
+        if resume:
+            raise InvalidValueError("--resume", "given with --logged", Phrase("without"))
+        with session.counting("fitting", len(SIZES) * count) as done:
+            return coverage_outcome(*run_coverage(count, seed, jobs, done))
     session.rename(f"calibration-{logged}-{fitted}")
     with Workers(jobs) as pool, session.progress("fitting", 1.0) as advance:
         proof = run_proof(

@@ -187,7 +187,7 @@ EXPERIMENTS = (
     Experiment("log-speed", "How fast a log of each kind is read, and compared: 200 Hz, 20 channels."),
     Experiment(
         "calibration",
-        "Friction, centre of mass and drive lag fitted to simulated climbs, of which the truth is known.",
+        "Friction, centre of mass and drive lag fitted to simulated climbs: how many intervals hold.",
     ),
     Experiment(
         "verdict",

@@ -60,6 +60,23 @@ def invoke(folder, *arguments):
     return CliRunner().invoke(app, ["log", "compare", *map(str, given)])
 
 
+def test_a_log_whose_mapping_says_the_terrains_frame_is_not_moved(folder):
+    mapping = folder / "mapping.yaml"
+    mapping.write_text(f"frame: terrain\n{mapping.read_text()}")
+    (folder / "step.yaml").write_text(STEP.replace("x: 1.0", "x: 0.2"))
+    table = np.loadtxt(folder / "0.csv", delimiter=",", skiprows=1)
+    table[:, NAMES.index("z")] += 0.09  # Where a PackBot stands.
+    np.savetxt(folder / "0.csv", table, header=",".join(NAMES), delimiter=",", comments="")
+    result = invoke(folder, folder / "0.csv", "--json", "--no-numerics")
+    assert result.exit_code == 0, result.output
+    (compared,) = json.loads(result.stdout)["comparisons"]
+    row = next(r for r in compared["runs"]["measured"]["rows"] if r["quantity"] == "peak pitch")
+    assert not row["u_input_by"]  # Its place is no uncertain input.
+    logged, given = ((folder / name).read_text().splitlines() for name in ("out/logged.csv", "0.csv"))
+    x = logged[0].split(",").index("position.x [m]")
+    assert float(logged[1].split(",")[x]) == pytest.approx(float(given[1].split(",")[1]), abs=1e-9)
+
+
 def test_a_log_becomes_one_object_a_picture_and_logs_of_the_same_form(folder):
     result = invoke(folder, folder / "0.csv", "--json", "--uncertain", "friction=0.05", "--no-numerics")
     assert result.exit_code == 0, result.output

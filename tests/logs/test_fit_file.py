@@ -43,6 +43,18 @@ quantities:
 """
 
 
+def test_a_fit_takes_the_frame_from_the_mapping(folder: Path) -> None:
+    """On level ground nothing tells the place, unless positions are in the terrain's frame."""
+    shifts = {}
+    for frame in ("log", "terrain"):
+        (folder / "mapping.yaml").write_text(f"frame: {frame}\n{MAPPING}")
+        case = load_study(folder / "fit.yaml").cases[0]
+        assert isinstance(case, MotionCase) and case.place_std == 0.0
+        shifts[frame] = dict(zip(case.rows.labels, case.rows.shifts.tolist(), strict=True))
+    assert shifts["log"]["position.x"] == shifts["log"]["position.y"] == np.inf
+    assert shifts["terrain"]["position.x"] == shifts["terrain"]["position.y"] == 0.01
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A straight drive on level ground, its mapping, and a fit."""

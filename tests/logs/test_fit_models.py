@@ -17,11 +17,11 @@ from segtrack.report.logs import models_outcome
 from segtrack.robot import Motion, Signal
 
 
-def early(vehicle: VehicleDescription, case: MotionCase) -> Motion:
+def early(vehicle: VehicleDescription, case: MotionCase, place: float) -> Motion:
     return _shifted(vehicle, case, 0.012)
 
 
-def late(vehicle: VehicleDescription, case: MotionCase) -> Motion:
+def late(vehicle: VehicleDescription, case: MotionCase, place: float) -> Motion:
     return _shifted(vehicle, case, -0.008)
 
 

@@ -133,12 +133,12 @@ def test_a_value_that_a_vehicle_cannot_have_is_refused(
 )
 def test_a_choice_that_cannot_be_fitted_is_refused(choices: dict[str, Choice], message: str) -> None:
     with pytest.raises(SegtrackError) as error:
-        unknowns_of(choices, QUINCE, ["a"])
+        unknowns_of(choices, QUINCE, {"a": 0.0})
     assert str(error.value) == message
 
 
 def test_each_log_has_its_own_clock() -> None:
-    unknowns = unknowns_of({"clock_offset": Choice(), "friction": Choice()}, QUINCE, ["a", "b"])
+    unknowns = unknowns_of({"clock_offset": Choice(), "friction": Choice()}, QUINCE, {"a": 0.0, "b": 0.0})
     assert [unknown.name for unknown in unknowns] == ["clock_offset.a", "clock_offset.b", "friction"]
     assert [unknown.log for unknown in unknowns] == ["a", "b", None]
 

@@ -34,7 +34,7 @@ class CountingWorkers(Workers):
 def test_a_new_scale_of_the_loss_needs_no_new_simulation_of_what_is_known_whole() -> None:
     """Its cost is the sum of Huber's losses, by the definition, with corners from the residuals' medians."""
     case, pool = logged("a", 0.2, 1), CountingWorkers(1)
-    unknowns = unknowns_of({"com_x": Choice()}, VEHICLE, ["a"])
+    unknowns = unknowns_of({"com_x": Choice()}, VEHICLE, {"a": 0.0})
     evaluator = Evaluator(VEHICLE, [case], unknowns, pool, Store(), "huber")
     start = evaluator.start
     ((raw,),) = evaluator.raw_residuals([start])
@@ -153,7 +153,7 @@ def test_a_prior_adds_its_curvature() -> None:
 def test_a_bound_of_another_unknown_is_the_reason_only_where_the_profile_ends_at_it(
     distances: list[float], pinned: list[bool], reason: str
 ) -> None:
-    whole = unknowns_of({"friction": Choice()}, load_vehicle("quince"), ["log"])
+    whole = unknowns_of({"friction": Choice()}, load_vehicle("quince"), {"log": 0.0})
     noise = np.random.default_rng(1).normal(0, 1, (400, 1))
     seen = uncertainty_of([noise], [np.ones((400, 1, 1))], NO_PRIOR)
     found = Profile(np.array([0.2, 0.5, 0.8]), np.array(distances), np.array(pinned), None, 0.8)

@@ -13,6 +13,10 @@ PLAIN = """
 quantities:
   pitch: {channel: pitch, unit: deg, positive: nose up}
 """
+POSITION = """
+quantities:
+  position: {channels: [x, y, z], unit: m}
+"""
 
 
 def refused(text):
@@ -24,7 +28,7 @@ def refused(text):
 def test_what_is_not_said_has_a_default():
     mapping = parse_mapping(PLAIN)
     assert (mapping.file.vehicle, mapping.file.terrain, mapping.file.event) == (None, None, "first touch")
-    assert mapping.file.max_gap == 0.5
+    assert mapping.file.max_gap == 0.5 and mapping.file.frame == "log"
     assert mapping.with_vehicle("quince").file.vehicle == "quince"
     assert mapping.with_vehicle(None) is mapping
 
@@ -75,6 +79,15 @@ quantities:
             "m.yaml:1: vehicle must be a bundled name or an existing file, got 'quinc' (looked for "
             "FOLDER/quinc); there are: VEHICLES",
         ),
+        (
+            "frame: terrain\nevent: 3.5" + POSITION,
+            "m.yaml:2: event must be left out where frame is terrain: nothing is moved, got 3.5",
+        ),
+        (
+            "frame: terrain" + PLAIN,
+            "m.yaml:1: frame must be log where quantities have no position, got 'terrain'",
+        ),
+        ("frame: step" + POSITION, "m.yaml:1: frame must be 'log' or 'terrain', got 'step'"),
         ("start: 5\nend: 4" + PLAIN, "m.yaml:2: end must be greater than start 5, got 4"),
         ("setting: 0.2" + PLAIN, "m.yaml:1: setting must be left out without terrain"),
         (

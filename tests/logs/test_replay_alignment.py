@@ -195,7 +195,8 @@ def test_a_log_in_a_frame_of_its_own_comes_to_where_it_was(truth, settings):
     assert apart["position"] < 2.0 * aligned.x_std < 0.02
     assert apart["pitch"] < 1e-9 and apart["yaw"] < 1e-4
     assert (aligned.begin, aligned.end) == pytest.approx((100.0, 103.3))
-    assert aligned.start == pytest.approx((*aligned.motion.signals["position"].values[0, :2], 0.0), abs=1e-6)
+    # By a line through the time in which belts have not changed by 20 mm/s yet.
+    assert aligned.start == pytest.approx((*aligned.motion.signals["position"].values[0, :2], 0.0), abs=5e-5)
     assert aligned.shown_by == ("pitch", "way") and aligned.notes == ()
     assert np.array_equal(
         aligned.motion.signals["position"].values[:, 2], truth.signals["position"].values[:, 2]

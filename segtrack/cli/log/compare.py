@@ -70,6 +70,7 @@ def replayed(
         engine=options.engine,  # type: ignore[arg-type]
         track_model=options.track_model,
         event=said.event if isinstance(said.event, float) else None,
+        frame=said.frame,
     )
     return mapped, replay(mapped.motion, settings)
 

@@ -2,14 +2,15 @@
 
 A row is an instant of a log, or a turn of a table of steady turns; a column is a number of a signal. Rows of
 an instant are means over `WINDOW`, with the weight of as many samples as they have: so that what a log says
-does not depend on its rate, and neighbouring residuals are a fixed time apart.
+does not depend on its rate, and neighbouring residuals are a fixed time apart. What is simulated is averaged
+over the same samples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,21 @@ class LogFiles:
     terrain_sha256: str | None = None
 
 
+class Offsets(NamedTuple):
+    """Offsets of a log that a fit finds besides the vehicle.
+
+    Attributes:
+        clock: Delay of the clock of its sensors behind that of its belts [s].
+        place: Place along x of its terrain, less that where it was put [m].
+    """
+
+    clock: float = 0.0
+    place: float = 0.0
+
+
+NO_OFFSETS = Offsets()
+
+
 class Case(Protocol):
     """A log, or table, of a fit."""
 
@@ -89,19 +105,23 @@ class Case(Protocol):
     def rows(self) -> Rows:
         """Measured values."""
 
-    def simulated(self, vehicle: VehicleDescription, clock_offset: float) -> Array:
+    @property
+    def place_std(self) -> float:
+        """Standard deviation of the place where it was put on its terrain, along x [m]; 0 if it is known."""
+
+    def simulated(self, vehicle: VehicleDescription, offsets: Offsets) -> Array:
         """Simulate the table (n, k); NaN where there is no value.
 
         Args:
             vehicle: Vehicle that drives.
-            clock_offset: Delay of the clock of the log's sensors behind that of its belts [s].
+            offsets: Offsets of the log.
 
         Raises:
             DivergedError: The simulation broke down.
         """
 
 
-def residuals_of(case: Case, vehicle: VehicleDescription, clock_offset: float = 0.0) -> Array:
+def residuals_of(case: Case, vehicle: VehicleDescription, offsets: Offsets = NO_OFFSETS) -> Array:
     """Simulated less measured values over their standard deviations (n, k) [-]; 0 where one is missing.
 
     What a column may be off by as a whole is taken out as far as it is unknown, such that the sum of squares
@@ -109,7 +129,7 @@ def residuals_of(case: Case, vehicle: VehicleDescription, clock_offset: float = 
     """
     rows = case.rows
     try:
-        differences = case.simulated(vehicle, clock_offset) - rows.measured
+        differences = case.simulated(vehicle, offsets) - rows.measured
     except DivergedError:
         return np.where(rows.there, LOST, 0.0)
     turning = [label in ("roll", "yaw") for label in rows.labels]
@@ -129,24 +149,27 @@ class MotionCase:
         name: Name of the case.
         motion: Logged motion in the terrain's frame.
         signals: Compared signals: standard deviation by key, None for the signal's own.
-        simulate: Called with a vehicle and this case, importable by name; gives the motion as simulated.
+        simulate: Called with a vehicle, this case and the offset of its place [m], importable by name; gives
+            the motion as simulated, where the log was put.
         settings: Further input of `simulate`.
         driving: Keys of the signals that drive the simulation, whose clock is the reference.
         held_out: True if it is scored only.
         files: Files that it was read from.
         shifts: Standard deviation of what all values of a column may be off by, see `Rows`, by its label.
+        place_std: Standard deviation of the place where the motion was put, see `Case` [m].
         rows: Measured values, made of the others.
     """
 
     name: str
     motion: Motion
     signals: Mapping[str, float | None]
-    simulate: Callable[[VehicleDescription, MotionCase], Motion]
+    simulate: Callable[[VehicleDescription, MotionCase, float], Motion]
     settings: Any = None
     driving: tuple[str, ...] = ()
     held_out: bool = False
     files: LogFiles | None = None
     shifts: Mapping[str, float] = field(default_factory=dict)
+    place_std: float = 0.0
     rows: Rows = field(init=False)
 
     def __post_init__(self) -> None:
@@ -171,17 +194,18 @@ class MotionCase:
             raise UnknownNameError(f"signal of {motion.name}", key, motion.signals)
         return found
 
-    def simulated(self, vehicle: VehicleDescription, clock_offset: float) -> Array:
+    def simulated(self, vehicle: VehicleDescription, offsets: Offsets) -> Array:
         """See `Case.simulated`."""
-        motion = self.simulate(vehicle, self)
+        motion = self.simulate(vehicle, self, offsets.place)
         reference = {self.motion.signals[key].source for key in self.driving if key in self.motion.signals}
-        assert self.rows.times is not None
+        edges = _edges(self.motion)
         columns: list[Array] = []
         for key in self.signals:
             logged, made = self.signal(key, self.motion), self.signal(key, motion)
-            own = clock_offset if logged.source not in reference else 0.0
-            for i in range(quantity_of(key).width):
-                columns.append(_column(made, i, self.rows.times[:, len(columns)], own))
+            own = offsets.clock if logged.source not in reference else 0.0
+            columns += [
+                _means(logged.times, values, edges) for values in _values_at(made, logged.times, own).T
+            ]
         return np.stack(columns, axis=1)
 
     @property
@@ -228,8 +252,8 @@ def score_of(case: Case, residuals: Array) -> CaseScore:
 
 
 def _tabulated(case: MotionCase) -> Rows:
-    first, last = case.motion.span
-    edges = first + WINDOW * np.arange(max(1, round((last - first) / WINDOW)) + 1)
+    edges = _edges(case.motion)
+    middles = (edges[1:] + edges[:-1]) / 2
     labels: list[str] = []
     units: list[str] = []
     columns: list[tuple[Array, Array, Array]] = []
@@ -243,35 +267,48 @@ def _tabulated(case: MotionCase) -> Rows:
         if std is None or not std > 0:
             what = f"standard deviation of signal {key} of {case.name}"
             raise InvalidValueError(what, "given, above 0", Phrase("none") if std is None else std)
-        for i in range(quantity.width):
+        counts, times = _counts(signal.times, edges), _means(signal.times, signal.times, edges)
+        for i, values in enumerate(signal.values.reshape(len(signal.times), -1).T):
             labels.append(key if quantity.width == 1 else f"{key}.{'xyz'[i]}")
             units.append(quantity.unit)
-            columns.append(_means(signal, i, np.asarray(edges), std))
+            measured = _means(signal.times, values, edges)
+            columns.append(
+                (np.where(counts > 0, times, middles), measured, std / np.sqrt(np.maximum(counts, 1)))
+            )
     times, measured, stds = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
     shifts = np.array([case.shifts.get(label, 0.0) for label in labels])
     return Rows(tuple(labels), tuple(units), times, measured, stds, shifts)
 
 
-def _means(signal: Signal, axis: int, edges: Array, std: float) -> tuple[Array, Array, Array]:
-    """Mean times, mean values and their standard deviations by window (n,)."""
-    values = signal.values if signal.values.ndim == 1 else signal.values[:, axis]
-    n = len(edges) - 1
-    window = np.floor((signal.times - edges[0]) / WINDOW).astype(int)
-    inside = (window >= 0) & (window < n)
-    counts = np.bincount(window[inside], minlength=n)
+def _edges(motion: Motion) -> Array:
+    """Ends of the windows over which a motion is averaged (n + 1,) [s]."""
+    first, last = motion.span
+    return np.asarray(first + WINDOW * np.arange(max(1, round((last - first) / WINDOW)) + 1))
+
+
+def _counts(times: Array, edges: Array) -> Array:
+    """Number of samples in each window (n,)."""
+    return _sums(times, np.ones(len(times)), edges)
+
+
+def _sums(times: Array, values: Array, edges: Array) -> Array:
+    """Sum over the samples in each window (n,)."""
+    count = len(edges) - 1
+    window = np.floor((times - edges[0]) / WINDOW).astype(int)
+    inside = (window >= 0) & (window < count)
+    return np.asarray(np.bincount(window[inside], values[inside], count), dtype=float)
+
+
+def _means(times: Array, values: Array, edges: Array) -> Array:
+    """Mean of values (m,) at times (m,) [s] by window (n,); NaN where there is none."""
     with np.errstate(invalid="ignore"):
-        times = np.bincount(window[inside], signal.times[inside], n) / counts
-        means = np.bincount(window[inside], values[inside], n) / counts
-    middles = (edges[1:] + edges[:-1]) / 2
-    times = np.where(counts > 0, times, middles)
-    return times, means, std / np.sqrt(np.maximum(counts, 1))
+        return np.asarray(_sums(times, values, edges) / _counts(times, edges))
 
 
-def _column(signal: Signal, axis: int, times: Array, offset: float) -> Array:
-    """Values at times on a clock that is behind; NaN where that is outside of what was simulated."""
-    values = signal.at(times + offset)
-    column = values if values.ndim == 1 else values[:, axis]
-    first, last = signal.times[0], signal.times[-1]
-    # Without an offset no more than half a window or a sample is outside.
-    outside = (times + offset < min(first, times[0])) | (times + offset > max(last, times[-1]))
-    return np.where(outside, np.nan, column)
+def _values_at(signal: Signal, times: Array, offset: float) -> Array:
+    """Values at times on a clock that is behind (m, k); NaN where that is outside of what was simulated."""
+    values = signal.at(times + offset).reshape(len(times), -1)
+    # Without an offset no more than a sample is outside.
+    first, last = min(signal.times[0], times[0]), max(signal.times[-1], times[-1])
+    outside = (times + offset < first) | (times + offset > last)
+    return np.where(outside[:, None], np.nan, values)

@@ -41,7 +41,7 @@ from scipy.optimize import least_squares
 from scipy.stats import t as student
 
 from segtrack.logs.fit.evaluate import Evaluator
-from segtrack.logs.fit.search import Noise
+from segtrack.logs.fit.search import Noise, settle_places
 from segtrack.logs.fit.unknowns import Unknown
 from segtrack.logs.statistics import CONFIDENCE, effective_samples, score_covariances
 
@@ -239,6 +239,7 @@ def profile(
     free = ~_at_bounds(point)
     found = {float(point[i]): (least, False)}
     dilution = float(uncertainty.dilution[i])
+    alone = np.diag(uncertainty.curvature) ** -0.5
 
     def distance(value: float) -> float:
         """Distance from the best fit at a value, as standard deviations [-]."""
@@ -249,7 +250,8 @@ def profile(
         if abs(value - point[i]) > 1e-9:
             along = point + _ridge(uncertainty.curvature, i) * (value - point[i])
             start = _lowest_seen(evaluator, np.clip(along, 0.0, 1.0), i, abs(value - point[i]) / 4)
-            cost, there = _least_cost(evaluator, start, i, np.array(noise.steps))
+            settled = settle_places(evaluator, start, alone)
+            cost, there = _least_cost(evaluator, settled, i, np.array(noise.steps))
             found[value] = cost, bool((_at_bounds(there) & free)[others].any())
 
     for place in PLACES:
@@ -320,7 +322,11 @@ def _least_cost(evaluator: Evaluator, start: Array, i: int, steps: Array) -> tup
 
 
 def _crossing(values: Array, distances: Array, pinned: NDArray[np.bool_], quantile: float) -> float | None:
-    """Place at which a profile first passes a quantile, going away from the best fit; None if it does not."""
+    """Place at which a profile passes a quantile for good, going away from the best fit; None if it does not.
+
+    Where it is lower farther away, a climb that went another way was taken for a rise.
+    """
+    distances = np.minimum.accumulate(distances[::-1])[::-1]
     for j in range(1, len(values)):
         if distances[j] >= quantile:
             if pinned[j]:
@@ -427,16 +433,16 @@ def estimates_of(
     """Values, intervals and what keeps the logs from bounding them.
 
     Args:
-        unknowns: Fitted unknowns.
+        unknowns: Fitted unknowns, those that have no profile last.
         point: The best fit, scaled (p,).
         uncertainty: Around it.
-        profiles: Profile of each unknown.
+        profiles: Profile of each unknown that is estimated.
         combinations: Combinations that are not determined.
         misfit: Root mean square of what is left over, in standard deviations [-]; None if a
             simulation diverged.
     """
     found = []
-    for i, (unknown, profile) in enumerate(zip(unknowns, profiles, strict=True)):
+    for i, (unknown, profile) in enumerate(zip(unknowns, profiles, strict=False)):
         scaled = float(point[i])
         at_bound = _bound(scaled)
         low = None if at_bound == "lower" else profile.low

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from segtrack.description import VehicleDescription
 from segtrack.errors import FileAccessError, InvalidValueError, Phrase
 from segtrack.experiments import Workers
-from segtrack.logs.fit.cases import Case, residuals_of
-from segtrack.logs.fit.unknowns import Unknown, with_parameters
+from segtrack.logs.fit.cases import Case, Offsets, residuals_of
+from segtrack.logs.fit.unknowns import CLOCK_OFFSET, PLACE, Unknown, with_parameters
 
 Array = NDArray[np.float64]
 Loss = Literal["huber", "squares"]
@@ -84,6 +84,10 @@ def slopes_of(residuals: Array, corners: Array) -> Array:
     return (abs(residuals) <= corners).astype(float)
 
 
+PARTS = (1.0, 0.5, 0.25, 0.125)
+"""Parts of a step over which slopes are taken [-]."""
+STRAIGHT = 0.5
+"""Second difference of residuals over the first, up to which they are taken for a straight line [-]."""
 HASH = "sha256:"
 """Begins what stands for a value that is too long to be told."""
 FILE = "state.sqlite"
@@ -188,8 +192,27 @@ def _describe(text: str | None) -> str | None:
             return None
 
 
-def _simulate(job: tuple[Case, VehicleDescription, float]) -> Array:
+def _simulate(job: tuple[Case, VehicleDescription, Offsets]) -> Array:
     return residuals_of(*job)
+
+
+def _moved(point: Array, i: int, by: float) -> Array:
+    """A point with one unknown moved, within its bounds."""
+    side = point.copy()
+    side[i] = min(max(side[i] + by, 0.0), 1.0)
+    return side
+
+
+def _bend(low: Array, middle: Array, high: Array) -> float:
+    """Second difference over the first, of all residuals together [-]; 0 where nothing changes."""
+    change = float(np.linalg.norm(high - low))
+    return float(np.linalg.norm(high - 2 * middle + low)) / change if change > 0 else 0.0
+
+
+def offsets_of(case: Case, values: Mapping[str, float]) -> Offsets:
+    """Offsets of a case by the values of unknowns, 0 of what is not among them."""
+    clock, place = (values.get(f"{name}.{case.name}", 0.0) for name in (CLOCK_OFFSET, PLACE))
+    return Offsets(clock, place)
 
 
 class Evaluator:
@@ -321,14 +344,19 @@ class Evaluator:
         ]
 
     def flat_jacobian(self, point: Array, steps: Array, unknowns: Sequence[int] | None = None) -> Array:
-        """Central differences of `flat` (n, q); see `jacobian`."""
+        """Slopes of `flat` (n, q); see `jacobian`."""
         cases, priors = self.jacobian(point, steps, unknowns)
         return np.concatenate([*(case.reshape(-1, priors.shape[1]) for case in cases), priors])
 
     def jacobian(
         self, point: Array, steps: Array, unknowns: Sequence[int] | None = None, raw: bool = False
     ) -> tuple[list[Array], Array]:
-        """Central differences of the losses' roots by the unknowns; one-sided where a bound is near.
+        """Slopes of the losses' roots by the unknowns.
+
+        They are central differences, one-sided where a bound is near. A climb now and then goes another way
+        on one side of a point, and all that follows is something else: so where a log's residuals on both
+        sides are no straight line, the largest of `PARTS` of the step over which they are one counts, or the
+        one over which they are most nearly.
 
         Args:
             point: Point of the scaled unknowns (p,).
@@ -339,22 +367,28 @@ class Evaluator:
         Returns:
             Of each case (n, k, q), and of the priors (p, q).
         """
-        chosen = range(len(point)) if unknowns is None else unknowns
-        sides = []
-        for i in chosen:
-            for sign in (1, -1):
-                side = point.copy()
-                side[i] = min(max(side[i] + sign * steps[i], 0.0), 1.0)
-                sides.append(side)
-        tables = self.raw_residuals(sides) if raw else self.residuals(sides)
-        columns, priors = [], []
-        for at, i in enumerate(chosen):
-            up, down = sides[2 * at : 2 * at + 2]
-            (above, below), width = tables[2 * at : 2 * at + 2], up[i] - down[i]
-            columns.append([(a - b) / width for a, b in zip(above, below, strict=True)])
-            priors.append((self.priors(up) - self.priors(down)) / width)
-        cases = [np.stack([column[c] for column in columns], axis=-1) for c in range(len(self.cases))]
-        return cases, np.stack(priors, axis=-1)
+        tables_at = self.raw_residuals if raw else self.residuals
+        (here,) = tables_at([point])
+        chosen = np.arange(len(point)) if unknowns is None else np.array(unknowns)
+        columns: list[list[Array]] = [[np.zeros_like(table) for table in here] for _ in chosen]
+        priors = np.zeros((len(point), len(chosen)))
+        bends = np.full((len(chosen), len(here)), np.inf)
+        for part in PARTS:
+            bent = np.flatnonzero((bends > STRAIGHT).any(axis=1)).tolist()
+            moves = [(i, part * steps[i]) for i in chosen[bent].tolist()]
+            ends = [_moved(point, i, sign * by) for i, by in moves for sign in (1, -1)]
+            tables = iter(tables_at(ends))
+            for k, column in enumerate(bent):
+                i = chosen[column]
+                up, down, above, below = *ends[2 * k : 2 * k + 2], next(tables), next(tables)
+                width = up[i] - down[i]
+                priors[:, column] = (self.priors(up) - self.priors(down)) / width
+                for c, (high, middle, low) in enumerate(zip(above, here, below, strict=True)):
+                    one_sided = point[i] in (up[i], down[i])
+                    bend = 0.0 if one_sided else _bend(low, middle, high)
+                    if bend < bends[column, c] and bends[column, c] > STRAIGHT:
+                        bends[column, c], columns[column][c] = bend, (high - low) / width
+        return [np.stack([own[c] for own in columns], axis=-1) for c in range(len(here))], priors
 
     def priors(self, point: Array) -> Array:
         """Residuals of the priors (p,) [-]; 0 where there is none."""
@@ -370,10 +404,10 @@ class Evaluator:
         pairs = zip(self.unknowns, point.tolist(), strict=True)
         return with_parameters(self.vehicle, {u.name: u.value(x) for u, x in pairs if u.log is None})
 
-    def clock_offset(self, point: Array, case: Case) -> float:
-        """Clock offset of a case at a point [s]; 0 if it is not fitted."""
+    def offsets(self, point: Array, case: Case) -> Offsets:
+        """Offsets of a case at a point, 0 of what is not fitted."""
         pairs = zip(self.unknowns, point.tolist(), strict=True)
-        return next((u.value(x) for u, x in pairs if u.log == case.name), 0.0)
+        return offsets_of(case, {u.name: u.value(x) for u, x in pairs if u.log == case.name})
 
     def _asked(self, points: Sequence[Array]) -> list[tuple[Array, Case]]:
         """Simulations of points, which are counted, those that are found among them."""
@@ -385,9 +419,7 @@ class Evaluator:
         keys = [self._key(*pair) for pair in missing]
         first = {key: i for i, key in reversed(list(enumerate(keys)))}
         chosen = sorted(first.values())
-        jobs = [
-            (missing[i][1], self.vehicle_at(missing[i][0]), self.clock_offset(*missing[i])) for i in chosen
-        ]
+        jobs = [(missing[i][1], self.vehicle_at(missing[i][0]), self.offsets(*missing[i])) for i in chosen]
 
         def keep(job: int, residuals: Array) -> None:
             self._keep_cost(missing[chosen[job]], residuals)
@@ -405,7 +437,7 @@ class Evaluator:
         return self._store.residuals(self._key(point, case), case.rows.measured.shape)
 
     def _key(self, point: Array, case: Case) -> bytes:
-        """Key of a case's simulation, which other logs' clocks do not enter."""
+        """Key of a case's simulation, which other logs' clocks and places do not enter."""
         pairs = zip(self.unknowns, point.tolist(), strict=True)
         own = [x for unknown, x in pairs if unknown.log in (None, case.name)]
         return hashlib.sha256(case.name.encode() + b"\0" + np.array(own).tobytes()).digest()

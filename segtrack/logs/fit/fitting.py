@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.experiments import Workers
-from segtrack.logs.fit.cases import Case, MotionCase, residuals_of, score_of
+from segtrack.logs.fit.cases import Case, MotionCase, Offsets, residuals_of, score_of
 from segtrack.logs.fit.estimates import (
     PLACES,
     FitUncertainty,
@@ -27,10 +27,35 @@ from segtrack.logs.fit.estimates import (
     profile,
     uncertainty_of,
 )
-from segtrack.logs.fit.evaluate import HASH, LOSSES, Evaluator, Loss, Store, influences_of, slopes_of
+from segtrack.logs.fit.evaluate import (
+    HASH,
+    LOSSES,
+    Evaluator,
+    Loss,
+    Store,
+    influences_of,
+    offsets_of,
+    slopes_of,
+)
 from segtrack.logs.fit.result import Fit, FittedCase
-from segtrack.logs.fit.search import SearchRun, measure_noise, narrowed, refine, search
-from segtrack.logs.fit.unknowns import CLOCK_OFFSET, Choice, Unknown, unknowns_of, with_parameters
+from segtrack.logs.fit.search import (
+    PLACES_TRIED,
+    SMALLEST,
+    SearchRun,
+    measure_noise,
+    narrowed,
+    refine,
+    search,
+    settle_places,
+)
+from segtrack.logs.fit.unknowns import (
+    CLOCK_OFFSET,
+    Choice,
+    Unknown,
+    place_of,
+    unknowns_of,
+    with_parameters,
+)
 from segtrack.logs.mapping import LoadedTerrain
 from segtrack.recording import PACKAGES, version_of
 
@@ -39,6 +64,8 @@ _SEARCHED, _REFINED = 0.5, 0.7
 """Shares of a fit's work at the end of its stages, about."""
 _ROUNDS = 2
 """Rounds of refinement: a profile may find a better fit than it began from."""
+_NARROWED = 2
+"""Times that the steps of derivatives follow the uncertainty."""
 _BETTER = 1e-3
 """Relative decrease of the cost from which a fit counts as better."""
 
@@ -116,40 +143,73 @@ class _Work:
         evaluator = self.evaluator
         evaluator.rescale(evaluator.start)
         self.runs = search(evaluator, self.seed, lambda share: self.on_share(_SEARCHED * share))
-        self.point = evaluator.best
+        self.point = settle_places(evaluator, evaluator.best)
         evaluator.rescale(self.point)
         self.noise = measure_noise(evaluator, self.point, self.seed)
-        steps = np.array(self.noise.steps)
         for _ in range(_ROUNDS):
-            self.point = refine(evaluator, evaluator.best, steps)
+            self.point = refine(evaluator, evaluator.best, np.array(self.noise.steps))
             self.on_share(_REFINED)
             least = evaluator.best_cost
-            self._look_around(steps)
+            self._narrow()
+            self._look_around()
             if evaluator.best_cost >= (1 - _BETTER) * least:
                 break
 
-    def _look_around(self, steps: Array) -> None:
-        """Uncertainty from the residuals, and the profile of each unknown."""
-        evaluator = self.evaluator
+    def _narrow(self) -> None:
+        """Take slopes over no more than a standard deviation, and refine with these."""
+        for _ in range(_NARROWED):
+            self._take_uncertainty()
+            assert self.uncertainty is not None
+            widths = np.maximum(self.uncertainty.std, SMALLEST)
+            steps = np.minimum(self.noise.steps, widths)
+            if (steps >= self.noise.steps).all():
+                return
+            self.noise = replace(self.noise, steps=tuple(steps.tolist()))
+            self.point = refine(self.evaluator, self.evaluator.best, steps)
+
+    def _take_uncertainty(self) -> None:
+        """Uncertainty from the residuals, and what each signal tells."""
+        evaluator, steps = self.evaluator, np.array(self.noise.steps)
         raw = evaluator.raw_residuals([self.point])[0]
         sensitivities, priors = evaluator.jacobian(self.point, steps, raw=True)
         corners = list(evaluator.corners.values())
         influences, slopes = (list(map(of, raw, corners)) for of in (influences_of, slopes_of))
         self.uncertainty = uncertainty_of(influences, sensitivities, priors, slopes)
-        whole, parts = np.diag(self.uncertainty.curvature), zip(slopes, sensitivities, strict=True)
-        shares = [np.einsum("nk,nki->ki", slope, each**2) / whole for slope, each in parts]
-        self.information = dict(zip(evaluator.corners, shares, strict=True))
+        self.information = dict(zip(evaluator.corners, self._shares(slopes, sensitivities), strict=True))
+
+    def _look_around(self) -> None:
+        """Uncertainty, and the profile of each unknown."""
+        self._take_uncertainty()
+        evaluator = self.evaluator
+        assert self.uncertainty is not None
         self.noise = narrowed(self.noise, evaluator, self.point, self.uncertainty.covariance)
         self.profiles = []
-        count, done = len(PLACES) * len(self.point), 0
+        reported = [i for i, unknown in enumerate(evaluator.unknowns) if not unknown.is_place]
+        count, done = len(PLACES) * len(reported), 0
 
         def noted() -> None:
             nonlocal done
             done += 1
             self.on_share(_REFINED + (1 - _REFINED) * done / count)
 
-        for i in range(len(self.point)):
+        for i in reported:
             self.profiles.append(profile(self.evaluator, self.point, i, self.uncertainty, self.noise, noted))
+
+    def _shares(self, slopes: Sequence[Array], sensitivities: Sequence[Array]) -> list[Array]:
+        """Share of each log's signals (k, p) in what is known of each unknown, whatever the places are.
+
+        A change of an unknown counts as far as no change of the places makes up for it.
+        """
+        assert self.uncertainty is not None
+        curvature, count = self.uncertainty.curvature, len(self.point)
+        places = [i for i, unknown in enumerate(self.evaluator.unknowns) if unknown.is_place]
+        along = np.eye(count)
+        for i in range(count):
+            others = [j for j in places if j != i]
+            along[others, i] = -np.linalg.solve(curvature[np.ix_(others, others)], curvature[others, i])
+        whole = np.einsum("ia,ij,ja->a", along, curvature, along)
+        parts = zip(slopes, sensitivities, strict=True)
+        return [np.einsum("nk,nki->ki", slope, (each @ along) ** 2) / whole for slope, each in parts]
 
     def result(self, vehicle: VehicleDescription, cases: Sequence[Case]) -> Fit:
         """Return the fit, with all logs scored."""
@@ -174,11 +234,13 @@ class _Work:
             evaluator.unknowns, point, self.uncertainty, self.profiles, loose, found.misfit
         )
         told = {e.name: e.value for e in estimates if e.unknown.log is None and e.is_bounded}
+        ranges = zip(evaluator.unknowns, self.uncertainty.std.tolist(), strict=True)
+        stds = {u.log: std * (u.high - u.low) for u, std in ranges if u.is_place}
         written = with_parameters(vehicle, told)
         return replace(
             found,
             written=written,
-            cases=tuple(_as_written(case, written) for case in found.cases),
+            cases=tuple(_as_written(case, written, stds.get(case.case.name)) for case in found.cases),
             noise=self.noise,
             estimates=estimates,
             undetermined=loose,
@@ -207,7 +269,7 @@ def _checked(
                 what = f"clock offset of {case.name}"
                 expected = "of signals that another source measured than the belts"
                 raise InvalidValueError(what, expected, Phrase("one source"))
-    return fitted, unknowns_of(choices, vehicle, [case.name for case in fitted])
+    return fitted, unknowns_of(choices, vehicle, {case.name: case.place_std for case in fitted})
 
 
 def _scored(
@@ -215,16 +277,32 @@ def _scored(
 ) -> tuple[FittedCase, ...]:
     found = []
     for case in cases:
-        offset = values.get(f"{CLOCK_OFFSET}.{case.name}", 0.0)
-        before, after = residuals_of(case, start), residuals_of(case, best, offset)
+        offsets = offsets_of(case, values)
+        if case.held_out and case.place_std > 0:
+            offsets = Offsets(place=_likely_place(case, best))
+        # Where a log was is no property of the vehicle.
+        before = residuals_of(case, start, Offsets(place=offsets.place))
+        after = residuals_of(case, best, offsets)
         scores = score_of(case, before), score_of(case, after)
-        found.append(FittedCase(case, before, after, *scores, scores[1], offset))
+        found.append(FittedCase(case, before, after, *scores, scores[1], offsets))
     return tuple(found)
 
 
-def _as_written(case: FittedCase, written: VehicleDescription) -> FittedCase:
-    score = score_of(case.case, residuals_of(case.case, written, case.clock_offset))
-    return replace(case, score_written=score)
+def _likely_place(case: Case, vehicle: VehicleDescription) -> float:
+    """Offset of the place of a log that takes no part in the fit, where a vehicle explains it best [m]."""
+    own = place_of(case.name, case.place_std)
+    places = [own.value(tried) for tried in PLACES_TRIED.tolist()]
+
+    def cost(place: float) -> float:
+        residuals = residuals_of(case, vehicle, Offsets(place=place))
+        return float((residuals**2).sum()) + (place / case.place_std) ** 2
+
+    return min(places, key=cost)
+
+
+def _as_written(case: FittedCase, written: VehicleDescription, place_std: float | None) -> FittedCase:
+    score = score_of(case.case, residuals_of(case.case, written, case.offsets))
+    return replace(case, score_written=score, place_std=place_std)
 
 
 _LONGEST = 80

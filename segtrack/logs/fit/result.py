@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from segtrack.description import VehicleDescription
-from segtrack.logs.fit.cases import Case, CaseScore
+from segtrack.logs.fit.cases import Case, CaseScore, Offsets
 from segtrack.logs.fit.estimates import Combination, FitUncertainty, ParameterEstimate, Profile, with_unit
 from segtrack.logs.fit.search import Noise, SearchRun
 from segtrack.logs.fit.unknowns import CLOCK_OFFSET
@@ -45,7 +45,8 @@ class FittedCase:
         score_before: Score of `before`.
         score: Score of `after`.
         score_written: Score of the vehicle that is written, in which only what is identified was changed.
-        clock_offset: Fitted clock offset [s].
+        offsets: Fitted offsets of its clock and of its place.
+        place_std: Standard deviation of its place [m]; None where it was not fitted, or of no finished fit.
     """
 
     case: Case
@@ -54,7 +55,8 @@ class FittedCase:
     score_before: CaseScore
     score: CaseScore
     score_written: CaseScore
-    clock_offset: float
+    offsets: Offsets
+    place_std: float | None = None
 
     def summary(self) -> dict[str, Any]:
         """Return a JSON-serialisable dict of everything but the samples."""
@@ -64,6 +66,7 @@ class FittedCase:
             "held_out": self.case.held_out,
             "files": None if files is None else vars(files),
             "rows": len(self.case.rows.measured),
+            "place": {"value": self.offsets.place, "std": self.place_std, "found": self.case.place_std},
             "diverged_before": self.score_before.diverged,
             "diverged": self.score.diverged,
             "score_before": self.score_before.score,
@@ -90,14 +93,14 @@ class Fit:
         simulations: Number of simulations.
         runs: Runs of the search, the best first.
         noise: Numerical noise of the simulations; None if it was interrupted before.
-        estimates: Values with their uncertainty; empty if it was interrupted.
+        estimates: Values with their uncertainty, but for places; empty if it was interrupted.
         undetermined: Combinations of unknowns that the logs do not determine, the loosest first.
         determined: Determined combinations of unknowns that are not identified by themselves.
         uncertainty: Uncertainty of the scaled unknowns; None if it was interrupted.
-        information: Shares of each log's signals in what is known of each unknown, by the log's name
-            (k, p) [-]; over all logs and priors they add up to 1. Empty if it was interrupted.
+        information: Shares of each log's signals in what is known of each unknown, whatever places are, by
+            the log's name (k, p) [-]; over all logs and priors they add up to 1. Empty if it was interrupted.
         corners: Corners of the loss of each signal (k,), by the log's name [-]; see `evaluate`.
-        profiles: Profile of each unknown; empty if it was interrupted.
+        profiles: Profile of each of `estimates`; empty if it was interrupted.
     """
 
     start: VehicleDescription
@@ -156,6 +159,7 @@ class Fit:
         if self.uncertainty is not None and self.noise is not None:
             summary |= {
                 "parameters": [estimate.summary() for estimate in self.estimates],
+                "unknowns": list(self.values),
                 "correlations": self.uncertainty.correlations.tolist(),
                 "information": {name: shares.T.tolist() for name, shares in self.information.items()},
                 "effective_residuals": self.uncertainty.freedom,

@@ -177,6 +177,39 @@ def search(evaluator: Evaluator, seed: int, on_share: Callable[[float], object])
     return tuple(sorted(runs, key=lambda run: run.cost))
 
 
+PLACES_TRIED = np.linspace(0.0, 1.0, 49)
+"""Scaled places of a log that are tried: grousers that meet an edge one after the other make more than one
+least cost, with jumps between them."""
+
+
+_NEARBY = np.array([-2.0, -1.0, -0.5, -0.25, 0.25, 0.5, 1.0, 2.0])
+"""Places that are tried around one, in standard deviations."""
+
+
+def settle_places(evaluator: Evaluator, point: Array, around: Array | None = None) -> Array:
+    """Put each log where it costs least with the vehicle of a point (p,).
+
+    Args:
+        evaluator: Evaluator of the costs.
+        point: Point of the scaled unknowns.
+        around: Standard deviation of each unknown with the others held (p,), if places are looked for around
+            the point's; over their whole range if not given.
+    """
+    point = point.copy()
+    for i, unknown in enumerate(evaluator.unknowns):
+        if unknown.is_place:
+            places = PLACES_TRIED if around is None else np.clip(point[i] + around[i] * _NEARBY, 0.0, 1.0)
+            tried = [point, *(_with(point, i, place) for place in places.tolist())]
+            point = tried[int(np.argmin(evaluator.costs(tried)))]
+    return point
+
+
+def _with(point: Array, i: int, value: float) -> Array:
+    changed = point.copy()
+    changed[i] = value
+    return changed
+
+
 def refine(evaluator: Evaluator, point: Array, steps: Array) -> Array:
     """Go from a point (p,) to the least cost near it.
 

@@ -16,7 +16,7 @@ from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.experiments import drive_turns, run_parallel, uniform_turns
-from segtrack.logs.fit.cases import LogFiles, Rows
+from segtrack.logs.fit.cases import LogFiles, Offsets, Rows
 from segtrack.logs.mapping import RESPONSES, SteadyTable
 from segtrack.logs.statistics import percentile_interval
 
@@ -142,7 +142,12 @@ class SteadyCase:
         rows = Rows(tuple(self.signals), units, None, measured, each, np.zeros(len(stds)))
         object.__setattr__(self, "rows", rows)
 
-    def simulated(self, vehicle: VehicleDescription, clock_offset: float) -> Array:
+    @property
+    def place_std(self) -> float:
+        """Zero: turns have no place."""
+        return 0.0
+
+    def simulated(self, vehicle: VehicleDescription, offsets: Offsets) -> Array:
         """See `Case.simulated`; turns have no clock."""
         return simulate_turns(vehicle, self.table.belts, self.track_model, self.engine, tuple(self.signals))
 

@@ -49,7 +49,9 @@ from segtrack.logs.mapping import (
 from segtrack.logs.replay import (
     AlignedLog,
     BeltSource,
+    FrameName,
     ReplaySettings,
+    Shift,
     align,
     belt_keys,
     check_start,
@@ -337,7 +339,7 @@ class _CaseMaker:
         if self.track_model == UNIFORM:
             raise InvalidValueError("track_model", "one that drives over time", UNIFORM)
         files = LogFiles(Path(spec.log).name, mapped.log.sha256, ground.name, ground.sha256)
-        event = mapped.mapping.file.event
+        said = mapped.mapping.file
         settings = ReplaySettings(
             self.vehicle,
             ground,
@@ -345,7 +347,8 @@ class _CaseMaker:
             track_model=self.track_model,
             time_step=self.file.time_step,
             sample_time=SAMPLE_TIME,
-            event=event if isinstance(event, float) else None,
+            event=said.event if isinstance(said.event, float) else None,
+            frame=said.frame,
         )
         belts = spec.drive_by or preferred_belts(mapped.motion, "drive_lag" in self.file.parameters)
         yield replay_case(name, mapped.motion, settings, self.file.stds, belts, spec.hold_out, files)
@@ -424,14 +427,26 @@ def replay_case(
     check_start(log, loaded, scene)
     used = log.motion.between(log.begin, log.end)
     told = _Replayed(log, loaded, belts)
-    shifts = {} if settings.frame == "terrain" else _shifts(log)
-    return MotionCase(name, used, signals, _simulate, told, belt_keys(belts), held_out, files, shifts)
+    shifts = _shifts(log, settings.frame)
+    return MotionCase(
+        name, used, signals, _simulate, told, belt_keys(belts), held_out, files, shifts, log.x_std
+    )
 
 
-def _shifts(log: AlignedLog) -> dict[str, float]:
-    """Standard deviation of the place where a log was put: finite for x, infinite for y and yaw."""
-    x = log.x_std if log.event is not None else math.inf
-    return {"position.x": x, "position.y": math.inf, "yaw": math.inf}
+def _shifts(log: AlignedLog, frame: FrameName) -> dict[str, float]:
+    """Standard deviation of what x, y and yaw may be off by against a simulation that begins with the log.
+
+    The pose where it begins is known by the noise of its signals; without an event nothing else is.
+    """
+    shifts: dict[str, float] = {}
+    for key, labels in (("position", ("position.x", "position.y")), ("yaw", ("yaw",))):
+        signal = log.motion.signals.get(key)
+        noise = 0.0 if signal is None or signal.std is None else signal.std
+        shifts |= dict.fromkeys(labels, noise)
+    if frame == "log":
+        shifts |= {"position.y": math.inf, "yaw": math.inf}
+        shifts |= {} if log.event is not None else {"position.x": math.inf}
+    return shifts
 
 
 def preferred_belts(motion: Motion, fits_drives: bool) -> BeltSource:
@@ -444,6 +459,9 @@ def preferred_belts(motion: Motion, fits_drives: bool) -> BeltSource:
     return "measured"
 
 
-def _simulate(vehicle: VehicleDescription, case: MotionCase) -> Motion:
+def _simulate(vehicle: VehicleDescription, case: MotionCase, place: float) -> Motion:
     told: _Replayed = case.settings
-    return replay_log(told.log, replace(told.settings, vehicle=vehicle), belts=told.belts)
+    moved = Shift(0.0, place, 0.0)
+    log = replace(told.log, start=moved.of(told.log.start))
+    motion = replay_log(log, replace(told.settings, vehicle=vehicle), belts=told.belts)
+    return Shift(0.0, -place, 0.0).moved(motion)

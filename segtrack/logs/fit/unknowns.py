@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -204,6 +204,11 @@ def values_of(vehicle: VehicleDescription) -> dict[str, float]:
 
 CLOCK_OFFSET = "clock_offset"
 """The one parameter that a vehicle does not have: each log has its own, `clock_offset.NAME`."""
+PLACE = "place"
+"""Place of a log on its terrain, less that where it was put: `place.NAME` is an unknown of each log whose
+place is not known exactly. It is no parameter: a fit has it so that what it says of others holds."""
+_PLACES = 3.0
+"""Largest offset of a place, in its standard deviations."""
 CLOCK_BOUNDS = (-0.5, 0.5)
 """Default bounds of a log's clock offset [s]."""
 
@@ -233,7 +238,7 @@ class Unknown:
     """One unknown of a fit; scaled, it runs from 0 to 1 between its bounds.
 
     Attributes:
-        name: Name of the parameter; `clock_offset.NAME` for a log's clock.
+        name: Name of the parameter; `clock_offset.NAME` or `place.NAME` for what a log has of its own.
         unit: Unit of its values.
         start: Value from which the fit begins.
         low: Smallest value.
@@ -267,9 +272,14 @@ class Unknown:
 
     @property
     def log(self) -> str | None:
-        """Name of the log whose clock it is; None for one of the vehicle."""
+        """Name of the log whose clock or place it is; None for one of the vehicle."""
         name, _, log = self.name.partition(".")
-        return log if name == CLOCK_OFFSET else None
+        return log if name in (CLOCK_OFFSET, PLACE) else None
+
+    @property
+    def is_place(self) -> bool:
+        """True for the place of a log."""
+        return self.name.partition(".")[0] == PLACE
 
     def value(self, scaled: float) -> float:
         """Value at a scaled one."""
@@ -291,14 +301,15 @@ class Unknown:
 
 
 def unknowns_of(
-    choices: Mapping[str, Choice], vehicle: VehicleDescription, logs: Iterable[str]
+    choices: Mapping[str, Choice], vehicle: VehicleDescription, places: Mapping[str, float]
 ) -> tuple[Unknown, ...]:
-    """The unknowns of a fit.
+    """The unknowns of a fit, those of the places of its logs last.
 
     Args:
         choices: Bounds and prior by parameter.
         vehicle: From whose values it begins.
-        logs: Names of those that are fitted; a clock offset is one unknown for each.
+        places: Standard deviation of the place of each log that is fitted, 0 if it is known [m]; a clock
+            offset is one unknown for each.
 
     Raises:
         UnknownNameError: No such parameter.
@@ -310,7 +321,7 @@ def unknowns_of(
     for name, choice in choices.items():
         if name == CLOCK_OFFSET:
             low, high = choice.bounds or CLOCK_BOUNDS
-            found += [Unknown(f"{name}.{log}", "s", 0.0, low, high, choice.prior) for log in logs]
+            found += [Unknown(f"{name}.{log}", "s", 0.0, low, high, choice.prior) for log in places]
             continue
         if name not in PARAMETERS:
             raise UnknownNameError("parameter", name, [*PARAMETERS, CLOCK_OFFSET])
@@ -318,4 +329,9 @@ def unknowns_of(
         start = parameter.value_of(vehicle)
         low, high = choice.bounds or parameter.bounds(start, vehicle)
         found.append(Unknown(name, parameter.unit, start, low, high, choice.prior, parameter.is_ratio))
-    return tuple(found)
+    return (*found, *(place_of(log, std) for log, std in places.items() if std > 0))
+
+
+def place_of(log: str, std: float) -> Unknown:
+    """The place of a log that is known within a standard deviation [m]."""
+    return Unknown(f"{PLACE}.{log}", "m", 0.0, -_PLACES * std, _PLACES * std, Prior(0.0, std))

@@ -286,6 +286,7 @@ class MappedLog:
             "vehicle": self.mapping.file.vehicle,
             "terrain": self.mapping.file.terrain,
             "event": self.mapping.file.event,
+            "frame": self.mapping.file.frame,
             "trial": None if self.trial is None else {"number": self.trial.number, "of": self.trial.label},
             "begin": self.begin,
             "signals": {key: self._signal(key) for key in self.motion.signals},

@@ -205,6 +205,8 @@ class MappingFile(Spec):
     """Value of the course's setting, in its unit; the course's own if not given."""
     event: Annotated[Any, AfterValidator(_event), _EVENT] = FIRST_TOUCH
     """Event that aligns log and simulation: `first touch`, or a time [s]."""
+    frame: Literal["log", "terrain"] = "log"
+    """Frame of its positions and headings: one of the log's own, or the terrain's, where nothing is moved."""
     recorded: Literal["physical robot", "simulation"] | None = None
     """Origin of the log; if not given, a report claims no maturity level."""
     code: Text | None = None
@@ -261,6 +263,18 @@ class MappingFile(Spec):
     def _setting_of_a_terrain(self) -> Checks:
         if self.setting is not None and self.terrain is None:
             yield Problem("setting", "must be left out without terrain")
+
+    @check
+    def _terrain_frame_needs_no_event(self) -> Checks:
+        if self.frame == "log":
+            return
+        if self.event != FIRST_TOUCH:
+            yield Problem(
+                "event", f"must be left out where frame is terrain: nothing is moved, got {self.event:g}"
+            )
+        quantities = known(self, "quantities", None)
+        if quantities is not None and known(quantities, "position", None) is None:
+            yield Problem("frame", "must be log where quantities have no position, got 'terrain'")
 
     @check
     def _ends_after_start(self) -> Checks:
@@ -339,6 +353,8 @@ class MappingFile(Spec):
         for key in ("start", "end", "split"):
             if getattr(self, key) is not None:
                 yield Problem(key, "must be left out where rows are steady")
+        if self.frame == "terrain":
+            yield Problem("frame", "must be left out where rows are steady")
         for key in ("sources", "files"):
             if getattr(self, key):
                 yield Problem(key, "must be left out where rows are steady")

@@ -479,6 +479,7 @@ _HEAD = """\
 _TIMED = """\
 # terrain: step.yaml        # a bundled course, or a file with a terrain
 # event: first touch        # at which log and simulation are put on each other, or a time [s]
+# frame: terrain            # instead, where positions are in the terrain's frame
 # start: 0.0                # the piece that is used [s]
 # end: 10.0
 """

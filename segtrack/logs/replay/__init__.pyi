@@ -9,6 +9,7 @@ from .replaying import ReplayDivergedError as ReplayDivergedError
 from .replaying import replay as replay
 from .replaying import replay_log as replay_log
 from .settings import BeltSource as BeltSource
+from .settings import FrameName as FrameName
 from .settings import ReplayScene as ReplayScene
 from .settings import ReplaySettings as ReplaySettings
 from .settings import belt_keys as belt_keys

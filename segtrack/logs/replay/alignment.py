@@ -525,7 +525,7 @@ class _Alignment:
             motion=shift.moved(self.motion),
             begin=self.begin,
             end=self.end,
-            start=shift.of(self.path.at(self.begin)),
+            start=shift.of(self.path.near(self.begin, self.begin, self._steady())),
             event=None if onset is None else onset.time,
             event_std=0.0 if onset is None else onset.std,
             x_std=x_std,

@@ -135,11 +135,6 @@ class LoggedPath(NamedTuple):
     place: Signal
     yaw: Signal
 
-    def at(self, time: float) -> Place:
-        """Pose at a time, between its neighbours."""
-        x, y, *_ = self.place.at(time).tolist()
-        return Place(x, y, float(self.yaw.at(time)))
-
     def near(self, time: float, first: float, last: float) -> Place:
         """Pose at a time by straight lines through what was logged from a first to a last time [s]."""
         x, y = (_line(Signal(self.place.times, v), time, first, last) for v in self.place.values.T[:2])

@@ -294,7 +294,9 @@ def _notes(mapped: MappedLog, replay: Replay, comparison: Comparison) -> Iterato
             f"deviation of its times {mapped.time_uncertainties[fit.source]}"
         )
     log = replay.log
-    if log.event is not None:
+    if replay.settings.frame == "terrain":
+        yield "Positions and headings are in the terrain's frame, as the mapping says: nothing is moved"
+    elif log.event is not None:
         shown = " and ".join(log.shown_by) or "nothing"
         place = f", place along x +- {1e3 * log.x_std:.2g} mm" if log.x_std else ""
         yield (

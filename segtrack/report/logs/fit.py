@@ -75,7 +75,8 @@ def _cells(estimate: ParameterEstimate) -> list[str]:
 def _logs(found: Fit) -> Table:
     title = "Simulated less logged, root mean square over standard deviation (1 is noise alone)"
     left = ["as written"] if found.remarks else []
-    table = Table("log", "", "before", "fitted", *left, "by signal, fitted", title=title)
+    placed = ["place on its terrain"] if any(case.case.place_std > 0 for case in found.cases) else []
+    table = Table("log", "", "before", "fitted", *left, *placed, "by signal, fitted", title=title)
     for case in found.cases:
         rmse = [
             f"{label} {escape(f'{value:.3g} {unit}')}"
@@ -88,9 +89,20 @@ def _logs(found: Fit) -> Table:
             str(case.score_before),
             str(case.score),
             *[str(case.score_written) for _ in left],
+            *[_place(case) for _ in placed],
             ", ".join(rmse),
         )
     return table
+
+
+def _place(case: FittedCase) -> str:
+    """Place of a log, less that where it was put, beside how well that was known."""
+    if case.case.place_std == 0.0:
+        return "known"
+    std = "" if case.place_std is None else f" +- {1e3 * case.place_std:.2g}"
+    return (
+        f"{1e3 * case.offsets.place:+.1f}{std} mm from where it was put, +- {1e3 * case.case.place_std:.2g}"
+    )
 
 
 _TOLD = 3
@@ -193,9 +205,10 @@ def _draw_profile(
 def _draw_correlations(axes: Axes, found: Fit) -> None:
     assert found.uncertainty is not None
     names = [estimate.name for estimate in found.estimates]
-    axes.imshow(found.uncertainty.correlations, cmap="coolwarm", vmin=-1, vmax=1)
+    correlations = found.uncertainty.correlations[: len(names), : len(names)]
+    axes.imshow(correlations, cmap="coolwarm", vmin=-1, vmax=1)
     for i, j in np.ndindex(len(names), len(names)):
-        axes.text(j, i, f"{found.uncertainty.correlations[i, j]:.2f}", ha="center", va="center", fontsize=8)
+        axes.text(j, i, f"{correlations[i, j]:.2f}", ha="center", va="center", fontsize=8)
     axes.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=8)
     axes.set_yticks(range(len(names)), names, fontsize=8)
     axes.set_title("correlations", loc="left", fontsize=10)
