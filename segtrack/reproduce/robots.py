@@ -99,12 +99,12 @@ def highest_step(climbs: Callable[[float], bool], start: float) -> float:
 
 
 def bunker_climbs(height: float) -> bool:
-    """Whether Bunker climbs a step of a height [m]."""
+    """True if Bunker climbs a step of a height [m]."""
     return run_climb(ClimbSetup("bunker", step=height, speed=_SPEED, engine="native")).outcome == "climbed"
 
 
 def jaguar_climbs(height: float) -> bool:
-    """Whether Jaguar climbs a step of a height [m] with its flippers moved as a driver would.
+    """True if Jaguar climbs a step of a height [m] with its flippers moved as a driver would.
 
     They are raised until the nose is up by 30 deg on the wall; then the front ones reach for the edge and
     the rear ones push the rear up.
@@ -129,7 +129,7 @@ def _run_until(world: World, robot: Robot, reached: Callable[[], bool]) -> bool:
 
 
 def _stands_on(robot: Robot, height: float) -> bool:
-    """Whether a robot is level and with all of its body above a height [m]."""
+    """True if a robot is level and with all of its body above a height [m]."""
     return robot.bounds()[0][2] > height - 0.02 and abs(robot.state.pitch) < math.radians(10.0)
 
 
@@ -142,7 +142,7 @@ def steepest_slope(vehicle: str, start: int) -> int:
 
 
 def drives_up(vehicle: str, slope: float) -> bool:
-    """Whether a vehicle comes up a slope [rad] by more than half of its belts' travel."""
+    """True if a vehicle comes up a slope [rad] by more than half of its belts' travel."""
     with World(engine="native") as world:
         world.add_terrain(Plane())
         # Gravity is turned in place of the ground.

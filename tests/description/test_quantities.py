@@ -244,6 +244,15 @@ def test_a_copy_with_another_gauge_has_it() -> None:
     assert with_gauge(packbot, 0.7).gauge == pytest.approx(0.7)
 
 
+@pytest.mark.parametrize(("name", "gauge"), [("absolem", "0.397"), ("markhor", "0.4461")])
+def test_a_gauge_that_mounts_on_the_body_do_not_give_is_refused(name: str, gauge: str) -> None:
+    """Absolem's tracks are on links beside its body's middle, all of Markhor's on flippers."""
+    with pytest.raises(InvalidValueError) as caught:
+        with_gauge(load_vehicle(name), 0.7)
+    message = f"gauge of {name} must be of tracks whose mounts on the body give it, got {gauge} m"
+    assert str(caught.value) == message
+
+
 @each_row("name", VEHICLES)
 def test_every_user_has_the_mass_of_the_description(name: str) -> None:
     vehicle = load_vehicle(name)
