@@ -6,7 +6,10 @@ import math
 
 import pytest
 
-from segtrack.description import VehicleDescription, load_vehicle
+import segtrack
+from segtrack import terrain
+from segtrack.description import Frame, VehicleDescription, find_vehicle, load_vehicle
+from segtrack.engine import EngineName
 from segtrack.reproduce import robots
 from segtrack.reproduce.robots import RAISED, STANDING
 
@@ -77,3 +80,27 @@ def test_the_highest_step_is_the_last_before_one_that_is_not_climbed(highest: fl
 
     assert robots.highest_step(climbs, 0.30) == pytest.approx(found)
     assert len(heights) == round((found - 0.30) / 0.01) + 2 if found else heights == [0.30]
+
+
+@pytest.mark.parametrize("engine", ["native", pytest.param("pybullet", marks=[pytest.mark.pybullet, pytest.mark.slow])])
+def test_absolems_differential_shares_what_one_track_climbs(engine: EngineName) -> None:
+    """With a box under its left track the tracks turn by opposite angles, and the body by the mean of both."""
+    box = terrain.GroundBox(x=0.7, y=0.3, length=0.4, width=0.5, height=0.06)
+    with segtrack.World(engine=engine, time_step=0.004) as world:
+        world.add_terrain(terrain.Boxes(boxes=[box]))
+        vehicle = find_vehicle("absolem").with_name("differential.yaml")
+        robot = world.add_vehicle(vehicle, track_model="compliant")
+        flippers = [name for name in robot.joints if name.endswith("flipper")]
+        robot.set_joints(**dict.fromkeys(flippers, 1.0))
+        world.run(1.5)
+        assert robot.joints["left_track"].position == pytest.approx(0.0, abs=2e-3)
+        robot.set_belt_speed(0.2, 0.2)
+        world.run(2.5)
+        noses = [_nose_up(robot.link_frame(f"{side}_track")) for side in ("left", "right")]
+        assert noses[0] > 0.1 and abs(noses[1]) < 0.02
+        assert robot.state.pitch == pytest.approx(sum(noses) / 2, abs=2e-3)
+
+
+def _nose_up(frame: Frame) -> float:
+    """Pitch of a link, nose up [rad]."""
+    return math.asin(frame.rotation[2, 0])
