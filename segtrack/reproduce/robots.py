@@ -109,7 +109,10 @@ def jaguar_climbs(height: float) -> bool:
     They are raised until the nose is up by 30 deg on the wall; then the front ones reach for the edge and
     the rear ones push the rear up.
     """
-    raised, reaching = _at("jaguar", math.radians(45.0)), {"front": -math.radians(30), "rear": -math.radians(20)}
+    raised, reaching = (
+        _at("jaguar", math.radians(45.0)),
+        {"front": -math.radians(30), "rear": -math.radians(20)},
+    )
     with World(engine="native") as world:
         world.add_terrain(Step(height=height, distance=0.7))
         robot = world.add_vehicle("jaguar", flippers=raised)

@@ -82,7 +82,9 @@ def test_the_highest_step_is_the_last_before_one_that_is_not_climbed(highest: fl
     assert len(heights) == round((found - 0.30) / 0.01) + 2 if found else heights == [0.30]
 
 
-@pytest.mark.parametrize("engine", ["native", pytest.param("pybullet", marks=[pytest.mark.pybullet, pytest.mark.slow])])
+@pytest.mark.parametrize(
+    "engine", ["native", pytest.param("pybullet", marks=[pytest.mark.pybullet, pytest.mark.slow])]
+)
 def test_absolems_differential_shares_what_one_track_climbs(engine: EngineName) -> None:
     """With a box under its left track the tracks turn by opposite angles, and the body by the mean of both."""
     box = terrain.GroundBox(x=0.7, y=0.3, length=0.4, width=0.5, height=0.06)
