@@ -162,7 +162,7 @@ def with_gauge(vehicle: VehicleDescription, gauge: float) -> VehicleDescription:
     """Copy of a vehicle with its body's left and right tracks at a gauge [m], about their middle.
 
     Raises:
-        InvalidValueError: Not positive and finite, or tracks on flippers or on links beside the body's middle,
+        InvalidValueError: Not positive and finite, or tracks on flippers or on links off the body's middle,
             whose mounts do not give it.
     """
     if finite("gauge [m]", gauge) <= 0:

@@ -27,7 +27,7 @@ RAISED = 1.0
 ABSOLEM_COMMAND = 0.3
 """Forward speed that Absolem is told to drive at [m/s]."""
 ABSOLEM_TURN = 0.6 * 0.397 / 2 / 0.5
-"""Belt speed of Absolem told to turn at 0.6 rad/s, by its gauge and its driver's steering efficiency [m/s]."""
+"""Belt speed of Absolem told to turn at 0.6 rad/s, by its gauge and its driver's efficiency of 0.5 [m/s]."""
 STANDING = -1.0
 """Angle of flippers on whose tips Absolem stands [rad]."""
 _SPEED = 0.2
@@ -91,7 +91,7 @@ def rise_on_flippers(vehicle: VehicleDescription, start: float, target: float) -
 
 
 def highest_step(climbs: Callable[[float], bool], start: float) -> float:
-    """Highest step in steps of `_RISE` from `start` on of those that are climbed [m]; 0 if the first is not."""
+    """Last height from `start` on, `_RISE` apart, before one that is not climbed [m]; 0 without one."""
     count = 0
     while climbs(start + count * _RISE):
         count += 1

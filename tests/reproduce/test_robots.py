@@ -1,4 +1,4 @@
-"""Vehicle files of real robots beside what is published of them: what holds, and between what the rest lies."""
+"""Vehicle files of real robots beside what is published: what holds, and between what the rest lies."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_the_highest_step_is_the_last_before_one_that_is_not_climbed(highest: fl
     "engine", ["native", pytest.param("pybullet", marks=[pytest.mark.pybullet, pytest.mark.slow])]
 )
 def test_absolems_differential_shares_what_one_track_climbs(engine: EngineName) -> None:
-    """With a box under its left track the tracks turn by opposite angles, and the body by the mean of both."""
+    """With a box under its left track the tracks turn by opposite angles, the body by the mean of both."""
     box = terrain.GroundBox(x=0.7, y=0.3, length=0.4, width=0.5, height=0.06)
     with segtrack.World(engine=engine, time_step=0.004) as world:
         world.add_terrain(terrain.Boxes(boxes=[box]))
