@@ -34,7 +34,7 @@ def on_ground(
 ) -> tuple[Any, Any]:
     """A world, and a vehicle at rest, gravity turned into a slope that rises ahead, or to its left."""
     description = segtrack.load_vehicle(vehicle) if isinstance(vehicle, str) else vehicle
-    own = max(track.contact.friction for track in description.tracks.values())
+    own = max(track.spec.contact.friction for track in description.mounted_tracks())
     world = segtrack.World(engine=engine, time_step=step)
     world.add_terrain(terrain.Plane(friction=friction / own) if ground is None else ground)
     robot = world.add_vehicle(description, track_model=track_model)

@@ -326,7 +326,7 @@ def uniform_turns(vehicle: VehicleDescription, belts: NDArray[np.float64]) -> Dr
         InvalidValueError: A body without tracks on a side.
     """
     length, sides = vehicle.contact_length, np.array(vehicle.require_track_offsets())
-    first = next(iter(vehicle.tracks.values()))
+    first = next(vehicle.mounted_tracks()).spec
     friction = (first.contact.friction, first.contact.friction * first.contact.lateral_ratio)
     gauge = float(sides[0] - sides[1])
     motions = [

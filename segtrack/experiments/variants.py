@@ -162,7 +162,8 @@ def with_gauge(vehicle: VehicleDescription, gauge: float) -> VehicleDescription:
     """Copy of a vehicle with its body's left and right tracks at a gauge [m], about their middle.
 
     Raises:
-        InvalidValueError: Not positive and finite.
+        InvalidValueError: Not positive and finite, or tracks on flippers or on links off the body's middle,
+            whose mounts do not give it.
     """
     if finite("gauge [m]", gauge) <= 0:
         raise InvalidValueError("gauge [m]", "above 0", gauge)
@@ -173,7 +174,11 @@ def with_gauge(vehicle: VehicleDescription, gauge: float) -> VehicleDescription:
         return track.model_copy(update={"mount": mount})
 
     tracks = {name: moved(track) for name, track in vehicle.tracks.items()}
-    return vehicle.model_copy(update={"tracks": tracks})
+    copy = vehicle.model_copy(update={"tracks": tracks})
+    if copy.gauge is not None and abs(copy.gauge - gauge) > _EXACT:
+        expected = "of tracks whose mounts on the body give it"
+        raise InvalidValueError(f"gauge of {vehicle.name}", expected, Phrase(f"{copy.gauge:.4g} m"))
+    return copy
 
 
 def with_pulleys(vehicle: VehicleDescription, radius: float = 1.0) -> VehicleDescription:

@@ -122,6 +122,11 @@ class NativeVehicle(VehicleModel):
         self._reading: Packed | None = None
         self.state.frictions[0] = [t.spec.contact.friction for t in description.mounted_tracks()]
         self._joint_tree, self.joint_designs = joint_tree, joint_tree.joints
+        self._track_parents = [
+            joint_tree.carried(track.spec.mount.parent).frame
+            for track in description.mounted_tracks()
+            if track.flipper is None
+        ]
         self._flippers, self.lifetime = len(description.flippers), Lifetime()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -298,7 +303,14 @@ class NativeVehicle(VehicleModel):
 
     def track_motion(self, track: int) -> FrameMotion:
         """Pose and velocity of the link that a track is mounted on."""
-        return self.link_motion(int(self.tree.belt_links[track]))
+        motion = self.link_motion(int(self.tree.belt_links[track]))
+        if track >= len(self._track_parents):  # On a flipper, which is a link of the tree.
+            return motion
+        # The URDF's link may be held by one of the tree.
+        parent = Frame(motion.rotation, motion.position) @ self._track_parents[track]
+        return motion._replace(
+            position=parent.origin, rotation=parent.rotation, orientation=quaternion_of(parent.rotation)
+        )
 
     def link_motion(self, link: int = 0) -> FrameMotion:
         """Return pose and velocity of a link's frame; 0 is the body."""

@@ -177,6 +177,10 @@ EXPERIMENTS = (
         "Recorded steady turns of a physical tracked vehicle, driven in simulation; nothing is tuned.",
     ),
     Experiment(
+        "robots",
+        "Speed, turns, steps and flippers published of Absolem, Bunker, Markhor and a Jaguar, beside ours.",
+    ),
+    Experiment(
         "log-round-trip",
         "A simulated climb, spoilt as logs are and recovered: clock, mounting and bias of a gyroscope.",
     ),

@@ -28,11 +28,15 @@ from segtrack.robot import Robot
 
 VEHICLES = tuple(bundled_vehicles())
 GAUGES = {
+    "absolem": 0.397,
     "bulldozer": 1.88,
+    "bunker": 0.58306,
     "example_rover": 0.4,
+    "jaguar": 0.49,
     "lugged_wheel": 0.3,
     "m113": 2.159,
     "m113_rear_drive": 2.159,
+    "markhor": 0.44606,
     "maxxii": 0.606,
     "packbot": 0.445,
     "quince": 0.2,
@@ -40,7 +44,7 @@ GAUGES = {
     "trapezoidal": 0.4,
     "triangular": 0.33,
 }
-"""Distance of the body's track planes by the mounts of each file [m]; other vehicles have no two sides."""
+"""Distance of the track planes by the mounts of each file [m]; other vehicles have no two sides."""
 LEFT, RIGHT, YAW_RATE = 0.4, 0.6, 0.25
 TIMES = np.arange(0.0, 20.0, 0.05)
 
@@ -238,6 +242,15 @@ def test_a_copy_with_another_gauge_has_it() -> None:
     packbot = load_vehicle("packbot")
     assert packbot.gauge == pytest.approx(0.445)
     assert with_gauge(packbot, 0.7).gauge == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(("name", "gauge"), [("absolem", "0.397"), ("markhor", "0.4461")])
+def test_a_gauge_that_mounts_on_the_body_do_not_give_is_refused(name: str, gauge: str) -> None:
+    """Absolem's tracks are on links beside its body's middle, all of Markhor's on flippers."""
+    with pytest.raises(InvalidValueError) as caught:
+        with_gauge(load_vehicle(name), 0.7)
+    message = f"gauge of {name} must be of tracks whose mounts on the body give it, got {gauge} m"
+    assert str(caught.value) == message
 
 
 @each_row("name", VEHICLES)

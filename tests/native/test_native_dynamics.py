@@ -231,7 +231,7 @@ def test_contacts_never_create_energy(name, seed):
     """Thrown onto a step with held belts, tumbling: what it has is never more than it was thrown with."""
     rng = np.random.default_rng(seed)
     world = segtrack.World(engine="native")
-    size = 10.0 if name == "bulldozer" else 1.0
+    size = {"bulldozer": 10.0, "markhor": 1.5}.get(name, 1.0)
     world.add_terrain(terrain.Step(height=0.1 * size, distance=0.0))
     robot = world.add_vehicle(name, position=(0.0, 0.0, 0.5 * size))
     state = robot.model.state

@@ -90,3 +90,12 @@ def test_slip_on_sand_is_none_at_rest_and_what_belt_and_vehicle_travel_when_driv
         world.run(0.3, on_step=lambda: slips.append(track.slip))
         assert -1.0 <= min(slips) and slips[0] == pytest.approx(1.0, abs=0.02)
         assert track.slip == pytest.approx(1 - track.ground_speed / track.speed)
+
+
+def test_the_ground_speed_of_a_track_on_a_link_beside_the_body_is_that_of_its_place() -> None:
+    """Spinning about the vertical through the centre of mass, tracks that are 0.1985 m to its sides."""
+    with segtrack.World(engine="native") as world:
+        robot = world.add_vehicle("absolem", position=(0.0, 0.0, 5.0))
+        robot.model.state.angular_velocity[0] = (0.0, 0.0, 1.0)
+        assert robot.tracks["left"].ground_speed == pytest.approx(-0.1985, abs=1e-9)
+        assert robot.tracks["right"].ground_speed == pytest.approx(0.1985, abs=1e-9)
