@@ -261,6 +261,7 @@ SHOWN_BY: Mapping[str, str] = MappingProxyType(
         "drive_lag": "steps of the command, with commanded and measured belt speeds logged",
         "track_separation": "turns on the spot and arcs, with belt speeds and yaw rate logged",
         "contact_length": "turns on the spot beside wide arcs, with belt speeds and yaw rate logged",
+        "pulley_radius": "a climb over an edge about as high as the pulley's centre, with pitch logged",
         CLOCK_OFFSET: "quick changes that both sources see: starts, stops and turns",
     }
 )
