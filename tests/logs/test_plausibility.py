@@ -342,7 +342,7 @@ def test_every_name_that_can_be_accepted_is_one_that_is_found():
     names = {o.name for v in DRIVES for c in (*KINDS.values(),)[:1] for o in checked_case(v, c).observations}
     names |= {o.name for o in checked_case("quince", Case(mapping=RIGHT["angles"].mapping)).observations}
     assert names <= set(FINDINGS)
-    assert len(_SIGNALS) + len(_MOTIONS) == 21
+    assert len(_SIGNALS) + len(_MOTIONS) == 27
 
 
 def test_the_bundled_turns_contradict_nothing():
