@@ -70,6 +70,9 @@ def check_path(evidence: LogEvidence) -> Iterator[Observation]:
     ratios = way[chosen] / (windows.length * abs(driving.forward[chosen]))
     middle, high = float(np.median(ratios)), float(np.quantile(ratios, 0.9))
     level = _is_level(evidence, driving)[chosen]
+    fits = ()
+    if level.sum() >= FEWEST and not 1 / _MANY_TIMES < float(np.median(ratios[level])) < _MANY_TIMES:
+        fits = (Fit("scale", belts[0], (float(np.median(ratios[level])),)),)
     blurs = math.sqrt(of_noise) / (windows.length * abs(driving.forward[chosen]))
     scale = _constant_ratio(ratios[level], blurs[level])
     if (ratio := evidence.long_ratio) is not None:
@@ -78,16 +81,19 @@ def check_path(evidence: LogEvidence) -> Iterator[Observation]:
     state = f"belts at {speeds[0]:.3g} m/s and a path at {speeds[1]:.3g} m/s"
     if middle > BEYOND_BELTS:
         told = f"which is {middle:.3g} times as fast: nothing pushes a vehicle ahead of its belts"
-        yield Observation(name, subjects, state, told, middle > FAR_BEYOND_BELTS, middle)
+        yield Observation(name, subjects, state, told, middle > FAR_BEYOND_BELTS, middle, fits=fits)
     elif high < BEHIND_BELTS:
         told = f"of whose travel it makes {high:.2g} at its best: they would slip everywhere"
-        yield Observation(name, subjects, state, told, high < FAR_BEHIND_BELTS, 1 / max(high, 1e-9))
+        size = 1 / max(high, 1e-9)
+        yield Observation(name, subjects, state, told, high < FAR_BEHIND_BELTS, size, fits=fits)
     elif scale is not None:
         yield _scaled(evidence, Observation(name, subjects, state), scale)
     else:
         yield Observation(name, subjects, state, misfit=_path_misfit(high))
 
 
+_MANY_TIMES = 2.0
+"""Ratio of path and belts from which no slip explains it, so that a scale is fitted to it."""
 _EASY_SLIP = 0.1
 """Slip of level stretches that needs no reason [-]."""
 

@@ -55,8 +55,6 @@ _OF_BODY = "velocity", "angular_velocity", "specific_force"
 """Quantities that no world's frame has a part in."""
 _SNAP = 0.06
 """Distance from a quarter turn by which an angle that is fitted is still one [rad]."""
-_MANY_TIMES = 2.0
-"""Ratio of belts to path from which no slip explains it."""
 
 
 @dataclass(frozen=True)
@@ -255,16 +253,10 @@ def _gears(
             yield _edit(file, subject, counts_per_turn=factor * reference.counts_per_turn)
     if reference.gear_ratio != 1.0:
         yield _edit(file, subject, 1.2, gear_ratio=1.0)
-    for each in seen:
-        if subject in each.subjects and each.name in ("belts against path", "belts against drives"):
-            if each.size > _MANY_TIMES:
-                ratio = reference.gear_ratio * each.size
-                yield _edit(file, subject, 4.0, gear_ratio=float(f"{ratio:.3g}"))  # Fitted: fits anyway.
-        for fit in each.fits:
-            if fit.kind == "scale" and fit.of == subject:
-                radius, ratio = reference.radius * fit.value[0], reference.gear_ratio / fit.value[0]
-                yield _edit(file, subject, 1.3, radius=float(f"{radius:.3g}"))
-                yield _edit(file, subject, 1.3, gear_ratio=float(f"{ratio:.3g}"))
+    for fit in (fit for each in seen for fit in each.fits if fit.kind == "scale" and fit.of == subject):
+        radius, ratio = reference.radius * fit.value[0], reference.gear_ratio / fit.value[0]
+        yield _edit(file, subject, 4.0, gear_ratio=float(f"{ratio:.3g}"))  # Fitted: fits anyway.
+        yield _edit(file, subject, 4.0, radius=float(f"{radius:.3g}"))
 
 
 def _sensors(file: MappingFile, subjects: Sequence[str], seen: Sequence[Observation]) -> Iterator[Edit]:

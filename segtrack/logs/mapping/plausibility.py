@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -127,14 +128,15 @@ def find_remedies(evidence: LogEvidence, seen: Sequence[Observation]) -> dict[Ob
     log, every = _thinned(evidence.mapped.log)
     judge = partial(_judge, log, evidence)
     aligned = {name for name, clock in evidence.mapped.mapping.file.sources.items() if clock.align}
-    best = Edit((), _settled(evidence.mapped, every), 0.0)
+    first = Edit((), _settled(evidence.mapped, every), 0.0)
     for each in seen:
         if each.care is not None and each.name in _FIRST:
-            own = with_care(best.file, each.care)
-            best = best if set(own.lines) <= set(best.lines) else best.and_then(own)
-    left = judge(best.file)
-    if left is None:
+            own = with_care(first.file, each.care)
+            first = first if set(own.lines) <= set(first.lines) else first.and_then(own)
+    best, cared = first, judge(first.file)
+    if cared is None:
         return {}
+    left = cared
     other: tuple[str, ...] = ()
     for _ in range(_ROUNDS):
         against = [each for each in left if each.contradiction]
@@ -153,6 +155,8 @@ def find_remedies(evidence: LogEvidence, seen: Sequence[Observation]) -> dict[Ob
         ]
         other = (*best.lines, *alike[0]) if alike else ()
         best = best.and_then(edit)
+    if _touches(best.lines, left):
+        best, left = first, cared
     remedies = {}
     for each in seen:
         if each.care is not None and (
@@ -196,6 +200,13 @@ def explains(before: Sequence[Observation], after: Sequence[Observation]) -> boo
             return False
         cleared += misfit == math.inf
     return cleared > 0 and math.inf not in worst.values()
+
+
+def _touches(lines: Sequence[str], left: Sequence[Observation]) -> bool:
+    """Return whether something is left that contradicts a quantity that lines change: they are not enough."""
+    changed = {re.split(r"[.:]", line)[1] for line in lines if line.startswith("quantities.")}
+    against = (each for each in left if each.contradiction and each.name not in _SINGLE)
+    return any(subject.partition(".")[0] in changed for each in against for subject in each.subjects)
 
 
 def _misfits(seen: Iterable[Observation]) -> dict[str, float]:
