@@ -70,9 +70,9 @@ def check_path(evidence: LogEvidence) -> Iterator[Observation]:
     ratios = way[chosen] / (windows.length * abs(driving.forward[chosen]))
     middle, high = float(np.median(ratios)), float(np.quantile(ratios, 0.9))
     level = _is_level(evidence, driving)[chosen]
-    fits = ()
-    if level.sum() >= FEWEST and not 1 / _MANY_TIMES < float(np.median(ratios[level])) < _MANY_TIMES:
-        fits = (Fit("scale", belts[0], (float(np.median(ratios[level])),)),)
+    fitted = float(np.median(ratios[level])) if level.sum() >= FEWEST else 0.0
+    is_no_slip = fitted > 0 and not 1 / _MANY_TIMES < fitted < _MANY_TIMES
+    fits = (Fit("scale", belts[0], (fitted,)),) if is_no_slip else ()
     blurs = math.sqrt(of_noise) / (windows.length * abs(driving.forward[chosen]))
     scale = _constant_ratio(ratios[level], blurs[level])
     if (ratio := evidence.long_ratio) is not None:
