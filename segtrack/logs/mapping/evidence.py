@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from segtrack.description import DriveSpec, VehicleDescription, vehicle_length
 from segtrack.errors import SegtrackError
 from segtrack.logs.mapping.mapped_log import MappedLog, find_attitude
 from segtrack.logs.mapping.quantities import SIDES
-from segtrack.logs.mapping.standing import standing_pitch
+from segtrack.logs.mapping.standing import stand
 from segtrack.logs.mapping.terrain import LoadedTerrain
 from segtrack.logs.statistics import noise_of
 from segtrack.robot import Motion, Signal
@@ -308,8 +308,9 @@ class Background:
 
     @cached_property
     def standing_pitch(self) -> Callable[[tuple[tuple[str, float], ...]], float] | None:
-        """Pitch of standing on level ground [rad] by flippers and their angles; None without a vehicle."""
-        return None if self.vehicle is None else lru_cache(partial(standing_pitch, self.vehicle))
+        """Pitch at rest on level ground [rad], by flippers with their angles; None without a vehicle."""
+        vehicle = self.vehicle
+        return None if vehicle is None else lru_cache(lambda flippers: stand(vehicle, dict(flippers)).pitch)
 
     @cached_property
     def drives(self) -> Mapping[str, tuple[DriveSpec, ...]]:
