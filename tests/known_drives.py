@@ -1,8 +1,8 @@
 """Drives whose truth is known in closed form, logged by three devices, and mappings of them that are wrong.
 
 Quince drives on level ground, turns, and climbs on a platform, with slip that grows with what it climbs and
-turns, drives with a lag, and ramps for commands. A pose of markers, an IMU and the robot's own table are three
-sources on one clock.
+turns, drives with a lag, and ramps for commands. A pose of markers, an IMU and the robot's own table are
+three sources on one clock.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import yaml
 from implausible_logs import pasted
 from mapped_logs import channel
 from scipy.integrate import cumulative_trapezoid
@@ -228,7 +227,9 @@ def deviations(found: Motion, truth: Motion) -> list[str]:
             off = (aside.inv() * Rotation.from_quat(one) * Rotation.from_quat(other).inv()).magnitude()
             is_off = float(np.median(off)) > 0.05
         elif key == "yaw":
-            is_off = float(np.median(abs(np.angle(np.exp(1j * (one - other - np.median(one - other))))))) > 0.05
+            is_off = (
+                float(np.median(abs(np.angle(np.exp(1j * (one - other - np.median(one - other))))))) > 0.05
+            )
         elif key in ("roll", "pitch"):
             is_off = float(np.quantile(abs(one - other), 0.9)) > 0.05
         elif key == "position":

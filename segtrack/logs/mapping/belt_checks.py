@@ -139,7 +139,7 @@ def _constant_ratio(ratios: Array, blurs: Array) -> float | None:
 
 
 def _scaled(evidence: LogEvidence, seen: Observation, ratio: float) -> Observation:
-    """What a path over belts that is off by one ratio everywhere contradicts, and by which scale it would not.
+    """Result for a path that is off by one ratio to belts everywhere, with a scale by which it would not be.
 
     Commands tell belts that are measured wrong from those that slip: where the path goes as they say, the
     belts do so as well.
@@ -345,5 +345,7 @@ def check_commands(evidence: LogEvidence) -> Iterator[Observation]:
         alike /= max(float(np.linalg.norm(told[turns]) * np.linalg.norm(made[turns])), 1e-12)
         if turns.sum() >= FEWEST and alike < -_SAME:
             rates = [float(np.median(abs(values[turns]))) for values in (told, made)]
-            state = f"sides told to differ by {rates[0]:.3g} m/s in turns, and that differ by {rates[1]:.3g} m/s"
+            state = (
+                f"sides told to differ by {rates[0]:.3g} m/s in turns, and that differ by {rates[1]:.3g} m/s"
+            )
             yield Observation(name, subjects, state, "the other way, as those of each other", True, 10.0)

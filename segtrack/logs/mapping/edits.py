@@ -1,4 +1,4 @@
-"""Changes of a mapping file that could explain a contradiction: units, signs, orders, sides, scales, mountings."""
+"""Changes of a mapping that could explain a contradiction: units, signs, orders, sides, scales, mountings."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from segtrack.logs.mapping.quantities import (
     BELT_TRAVEL,
     COUNTING,
     COUNTS,
+    SIDES,
     BeltSpeed,
     Despike,
     Orientation,
     Position,
     Quantities,
-    SIDES,
     Reference,
     SideChannels,
     Velocity,
@@ -341,9 +341,7 @@ def _mounted(file: MappingFile, group: Sequence[str], cost: float, **keys: Any) 
     return Edit(lines, _with(file, changes, sensors={**file.sensors, name: Sensor(**keys)}), cost)
 
 
-def _clocks(
-    file: MappingFile, seen: Sequence[Observation], aligned: Collection[str]
-) -> Iterator[Edit]:
+def _clocks(file: MappingFile, seen: Sequence[Observation], aligned: Collection[str]) -> Iterator[Edit]:
     """Clocks of sources that are late or early, but for aligned ones."""
     for fit in dict.fromkeys(fit for each in seen for fit in each.fits if fit.kind == "offset"):
         clock = file.sources.get(fit.of, SourceClock())

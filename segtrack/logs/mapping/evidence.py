@@ -387,7 +387,9 @@ class LogEvidence:
         """Commanded and measured belt speeds over the windows of `driving`, (n,) each, by side [m/s]."""
         found: dict[str, tuple[Array, Array]] = {}
         for side in SIDES:
-            pair = [self.motion.signals.get(f"{name}.{side}") for name in ("belt_speed_command", "belt_speed")]
+            pair = [
+                self.motion.signals.get(f"{name}.{side}") for name in ("belt_speed_command", "belt_speed")
+            ]
             if self.driving is not None and pair[0] is not None and pair[1] is not None:
                 windows = self.driving.windows
                 found[side] = windows.mean(pair[0]), windows.mean(pair[1])

@@ -57,7 +57,7 @@ _MOTIONS: tuple[Check, ...] = (
 
 
 def _observe(evidence: LogEvidence) -> tuple[Observation, ...]:
-    """Results of all checks; what one of a single signal found is not found again by later ones of its kind."""
+    """Results of all checks; what one of a single signal found is not found again by later ones."""
     seen: list[Observation] = []
     for check in _SIGNALS:
         done = {each.subjects[0] for each in seen}
@@ -159,9 +159,7 @@ def find_remedies(evidence: LogEvidence, seen: Sequence[Observation]) -> dict[Ob
         best, left = first, cared
     remedies = {}
     for each in seen:
-        if each.care is not None and (
-            not best.lines or _is_against(each.name, left) or each.name in _FIRST
-        ):
+        if each.care is not None and (not best.lines or _is_against(each.name, left) or each.name in _FIRST):
             own = with_care(best.file, each.care)
             effect = "less of it would be left" if _is_against(each.name, judge(own.file) or ()) else _NOTHING
             remedies[each] = Remedy(own.lines, effect)
@@ -171,8 +169,8 @@ def find_remedies(evidence: LogEvidence, seen: Sequence[Observation]) -> dict[Ob
 
 
 _SINGLE = (
-    "sample times", "missing value", "wrapped counter", "counter starts again", "two sources", "frozen", "held",
-    "spikes", "jump",
+    "sample times", "missing value", "wrapped counter", "counter starts again", "two sources", "frozen",
+    "held", "spikes", "jump",
 )  # fmt: skip
 """Findings of single signals, whose checks say nothing where nothing is wrong."""
 _NOTHING = "nothing of it would be left"

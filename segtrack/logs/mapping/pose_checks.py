@@ -16,7 +16,17 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.geometry import GRAVITY, rpy_of
 from segtrack.logs.mapping.channels import find_column
-from segtrack.logs.mapping.evidence import FEWEST, Array, Driving, Fit, LogEvidence, Observation, Windows, folded, moving
+from segtrack.logs.mapping.evidence import (
+    FEWEST,
+    Array,
+    Driving,
+    Fit,
+    LogEvidence,
+    Observation,
+    Windows,
+    folded,
+    moving,
+)
 from segtrack.logs.statistics import noise_of
 from segtrack.robot import Signal
 
@@ -77,8 +87,9 @@ def check_rates(evidence: LogEvidence) -> Iterator[Observation]:
         subjects = ("angular_velocity", "orientation" if "orientation" in motion.signals else "yaw")
         noises, measured = (windows.noise(rates), noise), windows.mean(rates)
         name = "gyroscope against attitude"
-        yield from _judge_mounting(name, subjects, tuple(_judge_rates(name, subjects, measured, turned, noises)),
-                                   measured, turned)
+        yield from _judge_mounting(
+            name, subjects, tuple(_judge_rates(name, subjects, measured, turned, noises)), measured, turned
+        )
         return
     pairs = []
     for angle, column, sign in (("pitch", 1, -1.0), ("yaw", 2, 1.0)):
@@ -125,7 +136,7 @@ def _judge_mounting(
 
 
 def _mounting(one: Array, other: Array) -> Rotation:
-    """Smallest turn of vectors (n, 3) by which they are nearest to others; about one axis, if all have one."""
+    """Smallest turn of vectors (n, 3) by which they are nearest to others, which may have one axis."""
     covariance = other.T @ one
     parts = np.linalg.svd(covariance, compute_uv=False)
     if parts[0] == 0:
@@ -348,7 +359,9 @@ def check_gravity(evidence: LogEvidence) -> Iterator[Observation]:
     elif alike < ALIKE / 2:
         told, is_sure = "and tilts the other way" if alike < -ALIKE else "and tilts otherwise", alike < -ALIKE
     elif mount.magnitude() > _ASKEW and other == "orientation":
-        told = f"the same way all the time: one of both sits askew by {math.degrees(mount.magnitude()):.2g} deg"
+        told = (
+            f"the same way all the time: one of both sits askew by {math.degrees(mount.magnitude()):.2g} deg"
+        )
     if told:
         fits = (
             Fit("turn", subject, rpy_of(mount.as_matrix())),

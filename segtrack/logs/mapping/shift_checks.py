@@ -46,7 +46,8 @@ class _Pair:
 
 def check_shifts(evidence: LogEvidence) -> Iterator[Observation]:
     """Compare the times at which two quantities show one motion."""
-    if evidence.mapped.is_steady:
+    first, last = evidence.motion.span
+    if evidence.mapped.is_steady or last - first < 4 * _REACH:
         return
     for pair in _pairs(evidence):
         spacing = max(float(np.median(np.diff(signal.times))) for signal in pair.rates)
@@ -63,11 +64,13 @@ def check_shifts(evidence: LogEvidence) -> Iterator[Observation]:
             told = f"which is {told}: a clock or a stamp is wrong"
             fits = _offsets(evidence, pair, shift)
         misfit = max(permitted[0] - shift, shift - permitted[1], 0.0)
-        yield Observation("time shift", pair.names[::-1], state, told, False, 1 + abs(shift), misfit, fits=fits)
+        yield Observation(
+            "time shift", pair.names[::-1], state, told, False, 1 + abs(shift), misfit, fits=fits
+        )
 
 
 def _offsets(evidence: LogEvidence, pair: _Pair, shift: float) -> tuple[Fit, ...]:
-    """Offsets of the clock of either source by which both quantities are at one time; none within a source."""
+    """Offsets of either source by which both quantities are at one time; none within a source."""
     first, second = (_source(evidence, name) for name in pair.names)
     if first == second:
         return ()
@@ -94,7 +97,9 @@ def _pairs(evidence: LogEvidence) -> Iterator[_Pair]:
     position, turning = signals.get("position"), _turning(evidence)
     if belts is not None and position is not None:
         forward = Signal(belts.times, abs(belts.values.mean(axis=1)))
-        yield _Pair(("belt_speed", "position"), ("belts", "places"), (forward, _speed(position)), (-0.15, 0.2))
+        yield _Pair(
+            ("belt_speed", "position"), ("belts", "places"), (forward, _speed(position)), (-0.15, 0.2)
+        )
     if belts is not None and gauge is not None and turning is not None:
         rate = Signal(belts.times, (belts.values[:, 1] - belts.values[:, 0]) / gauge)
         yield _Pair(("belt_speed", turning[0]), ("belts", turning[1]), (rate, turning[2]), (-0.15, 0.3))

@@ -139,7 +139,7 @@ def _restarts(
 
 
 _ALTERNATES = 6.0
-"""Change from one row to the next over that to the next but one, from which rows are of two sources by turns."""
+"""Change to the next row over that to the next but one, from which rows are of two sources by turns."""
 
 _APART = {"position": 0.02, "orientation": 0.02, "velocity": 0.03, "belt_speed": 0.03}
 """Change from one row to the next that is looked at, in the quantity's unit."""
@@ -155,7 +155,9 @@ def check_sources(evidence: LogEvidence) -> Iterator[Observation]:
         once, twice = (np.linalg.norm(values[k:] - values[:-k], axis=1) for k in (1, 2))
         near, far = float(np.quantile(twice, 0.75)), float(np.quantile(once, 0.5))
         if far > _ALTERNATES * near + _APART[quantity]:
-            state = f"{key} changes by {far:.3g} from row to row, and by {near:.3g} from each to the next but one"
+            state = (
+                f"{key} changes by {far:.3g} from row to row, and by {near:.3g} from each to the next but one"
+            )
             told = "as of two sources by turns, such as two robots on one topic"
             yield Observation("two sources", (_path(key),), state, told, True, 50.0)
 

@@ -31,7 +31,6 @@ from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
 from segtrack.logs.statistics import noise_of
 from segtrack.robot import Motion
 
-
 _SPACING = 0.0005
 """Distance of the points by which a belt is drawn [m]."""
 _ON_GROUSERS = 0.002
