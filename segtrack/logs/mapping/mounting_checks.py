@@ -110,5 +110,8 @@ def _stands_first(evidence: LogEvidence) -> bool:
     if evidence.belts is None:
         return False
     begin = evidence.motion.span[0]
-    sides = [side.values[side.times <= begin + _STANDS] for side in evidence.belts[1:]]
-    return all(len(side) > 0 and float(np.median(abs(side))) < 2e-3 for side in sides)
+    for side in evidence.belts[1:]:
+        first = side.values[side.times <= begin + _STANDS]
+        if not len(first) or abs(float(np.median(first))) > 2e-3 + noise_of(side.values):
+            return False
+    return True
