@@ -117,6 +117,8 @@ def _judge_mounting(
     name: str, subjects: tuple[str, str], judged: Sequence[Observation], measured: Array, turned: Array
 ) -> Iterator[Observation]:
     """Yield results on rates, (n, 3) each [rad/s], with the turn of either sensor that would explain them."""
+    if not judged:
+        return
     measured = measured - np.median(measured, axis=0)
     mount = _mounting(measured, turned)
     both = mount.apply(measured)
