@@ -57,7 +57,8 @@ def check_shifts(evidence: LogEvidence) -> Iterator[Observation]:
             continue
         shift, left, least = found
         state = f"{pair.words[1]} follow {pair.words[0]} by {shift:.2g} s"
-        told, fits = "", ()
+        told = ""
+        fits: tuple[Fit, ...] = ()
         is_outside = not permitted[0] <= shift <= permitted[1]
         if is_outside and least > _TIMES_WORSE * left + _LEFT:
             told = "before them" if shift < 0 else "too late for an answer"
