@@ -8,7 +8,8 @@ piece.
 | stage | what | where |
 |---|---|---|
 | evidence | motions averaged over windows | `evidence` |
-| checks | `Observation`s of signals, belts, clocks, mountings, attitude and places | `signal_checks`, `belt_checks`, `shift_checks`, `mounting_checks`, `pose_checks` |
+| checks | `Observation`s of signals, belts and clocks | `signal_checks`, `belt_checks`, `shift_checks` |
+| checks | `Observation`s of mountings, attitude and places | `mounting_checks`, `pose_checks` |
 | remedies | mapping lines that would explain a contradiction, each tried on the log | `edits`, `plausibility` |
 | findings | what contradicts something, with a remedy or the mapping's reason | `plausibility` |
 """
