@@ -15,7 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.errors import SegtrackError
-from segtrack.logs.mapping.evidence import FEWEST, Array, Driving, Fit, LogEvidence, Observation, moving
+from segtrack.logs.mapping.evidence import (
+    FEWEST,
+    Array,
+    Correction,
+    Driving,
+    LogEvidence,
+    Observation,
+    moving,
+)
 from segtrack.logs.mapping.mapped_log import SteadyTable
 from segtrack.logs.mapping.quantities import SIDES
 from segtrack.logs.statistics import noise_of
@@ -72,7 +80,7 @@ def check_path(evidence: LogEvidence) -> Iterator[Observation]:
     level = _is_level(evidence, driving)[chosen]
     fitted = float(np.median(ratios[level])) if level.sum() >= FEWEST else 0.0
     is_no_slip = fitted > 0 and not 1 / _MANY_TIMES < fitted < _MANY_TIMES
-    fits = (Fit("scale", belts[0], (fitted,)),) if is_no_slip else ()
+    fits = (Correction("scale", belts[0], (fitted,)),) if is_no_slip else ()
     blurs = math.sqrt(of_noise) / (windows.length * abs(driving.forward[chosen]))
     scale = _constant_ratio(ratios[level], blurs[level])
     if (ratio := evidence.long_ratio) is not None:
@@ -149,7 +157,7 @@ def _scaled(evidence: LogEvidence, seen: Observation, ratio: float) -> Observati
     if evidence.belts is not None and evidence.belts[0] == "belt_speed" and by_commands is not None:
         if abs(by_commands * ratio - 1) < _OFF:
             told += f", and the belts are told {1 / by_commands:.3g} of it: their scale is wrong"
-            fits = (Fit("scale", "belt_speed", (1 / by_commands,)),)
+            fits = (Correction("scale", "belt_speed", (1 / by_commands,)),)
             return replace(seen, contradiction=told, size=max(ratio, 1 / ratio), fits=fits)
     if ratio > 1:
         told += ": nothing pushes a vehicle ahead of its belts, so that their radius or ratio is wrong"

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from segtrack.geometry import rpy_of
-from segtrack.logs.mapping.evidence import Fit, Observation
+from segtrack.logs.mapping.evidence import Correction, Observation
 from segtrack.logs.mapping.mapped_log import rotation_from_rpy
 from segtrack.logs.mapping.mapping_file import MappingFile, Sensor, SourceClock
 from segtrack.logs.mapping.quantities import (
@@ -279,7 +279,7 @@ def _sensors(file: MappingFile, subjects: Sequence[str], seen: Sequence[Observat
             yield from _fitted_mountings(file, fit)
 
 
-def _fitted_mountings(file: MappingFile, fit: Fit) -> Iterator[Edit]:
+def _fitted_mountings(file: MappingFile, fit: Correction) -> Iterator[Edit]:
     """Mountings of the sensor of one quantity as a check fits them, alone or with its IMU."""
     if fit.kind not in ("turn", "lever") or getattr(file.quantities, fit.of) is None:
         return

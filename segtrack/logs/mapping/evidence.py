@@ -35,7 +35,7 @@ class ImplausibleLogError(SegtrackError):
 
 
 @dataclass(frozen=True)
-class Fit:
+class Correction:
     """Number by which a quantity, or the clock of a source, would agree with what it is compared with.
 
     Attributes:
@@ -75,7 +75,7 @@ class Observation:
     size: float = 1.0
     misfit: float = 0.0
     care: tuple[str, str, Any] | None = None
-    fits: tuple[Fit, ...] = ()
+    fits: tuple[Correction, ...] = ()
 
     @property
     def path(self) -> str:

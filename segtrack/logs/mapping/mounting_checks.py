@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from segtrack.logs.mapping.evidence import FEWEST, Fit, LogEvidence, Observation, Windows
+from segtrack.logs.mapping.evidence import FEWEST, Correction, LogEvidence, Observation, Windows
 from segtrack.logs.statistics import noise_of
 
 _TURNS = 0.1
@@ -52,7 +52,7 @@ def check_lever(evidence: LogEvidence) -> Iterator[Observation]:
     lever = (ahead if abs(ahead) > _ASIDE else 0.0), (aside if is_aside else 0.0), 0.0
     told = "which is a lever that the mapping does not know" if is_ahead or is_aside else ""
     size, misfit = 1 + math.hypot(*lever) / length, math.hypot(ahead, aside) / length
-    fits = (Fit("lever", "position", lever),) if told else ()
+    fits = (Correction("lever", "position", lever),) if told else ()
     yield Observation("marker's lever", ("position",), state, told, False, size, misfit, fits=fits)
 
 

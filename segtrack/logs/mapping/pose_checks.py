@@ -19,8 +19,8 @@ from segtrack.logs.mapping.channels import find_column
 from segtrack.logs.mapping.evidence import (
     FEWEST,
     Array,
+    Correction,
     Driving,
-    Fit,
     LogEvidence,
     Observation,
     Windows,
@@ -131,8 +131,8 @@ def _judge_mounting(
             continue
         told = each.contradiction or f"about axes that are {math.degrees(angle):.2g} deg off"
         fits = (
-            Fit("turn", subjects[0], rpy_of(mount.as_matrix())),
-            Fit("turn", subjects[1], rpy_of(mount.inv().as_matrix())),
+            Correction("turn", subjects[0], rpy_of(mount.as_matrix())),
+            Correction("turn", subjects[1], rpy_of(mount.inv().as_matrix())),
         )
         yield replace(each, contradiction=told, size=max(each.size, 1 + angle), fits=fits)
 
@@ -348,7 +348,7 @@ def check_gravity(evidence: LogEvidence) -> Iterator[Observation]:
     state = f"the specific force points {math.degrees(angle):.3g} deg off the vertical of the attitude"
     tilts = [each[:, :2] - np.median(each[:, :2], axis=0) for each in (seen, expected)]
     (measured, turned), told, is_sure = tilts, "", False
-    fits: tuple[Fit, ...] = ()
+    fits: tuple[Correction, ...] = ()
     mount = _shortest(seen.sum(axis=0), expected.sum(axis=0))
     moves = float(np.sqrt((turned**2).sum(axis=1).mean()))
     alike = 1.0
@@ -366,8 +366,8 @@ def check_gravity(evidence: LogEvidence) -> Iterator[Observation]:
         )
     if told:
         fits = (
-            Fit("turn", subject, rpy_of(mount.as_matrix())),
-            Fit("turn", other, rpy_of(mount.inv().as_matrix())),
+            Correction("turn", subject, rpy_of(mount.as_matrix())),
+            Correction("turn", other, rpy_of(mount.inv().as_matrix())),
         )
     size, misfit = max(angle / OFF, 1.0), angle + 1 - alike
     yield Observation(name, subjects, state, told, is_sure, size, misfit, fits=fits)

@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.signal import correlate
 from scipy.spatial.transform import Rotation
 
-from segtrack.logs.mapping.evidence import Array, Fit, LogEvidence, Observation
+from segtrack.logs.mapping.evidence import Array, Correction, LogEvidence, Observation
 from segtrack.robot import Signal
 
 _STEP = 0.02
@@ -58,7 +58,7 @@ def check_shifts(evidence: LogEvidence) -> Iterator[Observation]:
         shift, left, least = found
         state = f"{pair.words[1]} follow {pair.words[0]} by {shift:.2g} s"
         told = ""
-        fits: tuple[Fit, ...] = ()
+        fits: tuple[Correction, ...] = ()
         is_outside = not permitted[0] <= shift <= permitted[1]
         if is_outside and least > _TIMES_WORSE * left + _LEFT:
             told = "before them" if shift < 0 else "too late for an answer"
@@ -70,13 +70,13 @@ def check_shifts(evidence: LogEvidence) -> Iterator[Observation]:
         )
 
 
-def _offsets(evidence: LogEvidence, pair: _Pair, shift: float) -> tuple[Fit, ...]:
+def _offsets(evidence: LogEvidence, pair: _Pair, shift: float) -> tuple[Correction, ...]:
     """Offsets of either source by which both quantities are at one time; none within a source."""
     first, second = (_source(evidence, name) for name in pair.names)
     if first == second:
         return ()
     aim = float(np.clip(0.0, *pair.permitted))
-    return Fit("offset", second, (aim - shift,)), Fit("offset", first, (shift - aim,))
+    return Correction("offset", second, (aim - shift,)), Correction("offset", first, (shift - aim,))
 
 
 def _source(evidence: LogEvidence, name: str) -> str:
