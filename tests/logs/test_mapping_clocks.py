@@ -163,16 +163,19 @@ def test_a_bias_is_noted_of_the_gyroscope_whichever_is_aligned(one, other):
     assert name == "imu"
     assert ast.literal_eval(numbers) == pytest.approx([0.05, -0.04, 0.03], abs=0.003)
     known = mapped(log, GYROSCOPE.replace("[0.05, 0, 0]", "[0.05, -0.04, 0.03]"), more)
-    assert not [note for note in known.notes if "bias" in note or "sits otherwise" in note]
+    assert not [note for note in known.notes if "bias" in note or "turned against" in note]
 
 
 def test_a_sensor_that_is_turned_otherwise_than_said_is_noted():
     more = "sensors: {gyro: {rpy: [0, 0, 1.4]}}\nsources: {imu: {align: mocap}}"
     result = mapped(a_turned_gyroscope_beside_a_mocap(tumbling), GYROSCOPE, more)
-    (note,) = [note for note in result.notes if "sits otherwise" in note]
-    name, _, numbers = note.partition(": by rates its sensor sits otherwise: rpy: ")
-    assert name == "imu"
-    assert ast.literal_eval(numbers) == pytest.approx([0.0, 0.0, np.pi / 2], abs=0.01)
+    (note,) = [note for note in result.notes if "turned against" in note]
+    assert note.startswith("imu and mocap: by rates they are turned against each other by 9.")
+    own, _, other = note.partition(" of imu's sensor, or rpy: ")
+    numbers = ast.literal_eval(own.partition("rpy: ")[2])
+    assert numbers == pytest.approx([0.0, 0.0, np.pi / 2], abs=0.01)
+    turned = ast.literal_eval(other.removesuffix(" of mocap's"))
+    assert turned == pytest.approx([0.0, 0.0, 1.4 - np.pi / 2], abs=0.01)
 
 
 @pytest.mark.parametrize(("off", "is_noted"), [(0.4, False), (0.7, True)])
@@ -183,7 +186,7 @@ def test_a_sensor_that_is_turned_by_less_than_half_a_degree_is_not_noted(off, is
     result = mapped(a_turned_gyroscope_beside_a_mocap(tumbling), GYROSCOPE, more)
     (mounting,) = result.clocks[0].mountings
     assert np.degrees(mounting.rpy[2].margin) < 0.2
-    assert any("sits otherwise" in note for note in result.notes) == is_noted
+    assert any("turned against" in note for note in result.notes) == is_noted
 
 
 def test_the_noise_that_a_clocks_fit_finds_is_that_of_the_signal():

@@ -8,8 +8,9 @@ piece.
 | stage | what | where |
 |---|---|---|
 | evidence | motions averaged over windows | `evidence` |
-| checks | `Observation`s of signals and belts, attitude and places | `signal_checks`, `pose_checks` |
-| remedies | mapping lines that would explain a contradiction, each tried on the log | `plausibility` |
+| checks | `Observation`s of signals, belts and clocks | `signal_checks`, `belt_checks`, `shift_checks` |
+| checks | `Observation`s of mountings, attitude and places | `mounting_checks`, `pose_checks` |
+| remedies | mapping lines that would explain a contradiction, each tried | `edits`, `plausibility` |
 | findings | what contradicts something, with a remedy or the mapping's reason | `plausibility` |
 """
 

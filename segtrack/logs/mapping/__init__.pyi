@@ -29,6 +29,8 @@ from .quantities import LENGTH as LENGTH
 from .quantities import SIDES as SIDES
 from .quantities import SPEED as SPEED
 from .quantities import Quantities as Quantities
+from .standing import RestPose as RestPose
+from .standing import stand as stand
 from .terrain import LoadedTerrain as LoadedTerrain
 from .terrain import Rise as Rise
 from .terrain import load_terrain as load_terrain

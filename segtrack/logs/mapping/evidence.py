@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from segtrack.description import DriveSpec, VehicleDescription, vehicle_length
 from segtrack.errors import SegtrackError
 from segtrack.logs.mapping.mapped_log import MappedLog, find_attitude
 from segtrack.logs.mapping.quantities import SIDES
+from segtrack.logs.mapping.standing import stand
 from segtrack.logs.mapping.terrain import LoadedTerrain
 from segtrack.logs.statistics import noise_of
 from segtrack.robot import Motion, Signal
@@ -34,6 +35,23 @@ class ImplausibleLogError(SegtrackError):
 
 
 @dataclass(frozen=True)
+class Correction:
+    """Number by which a quantity, or the clock of a source, would agree with what it is compared with.
+
+    Attributes:
+        kind: Meaning of the value: `scale` that belt speeds are to be multiplied by; `turn`, roll, pitch and
+            yaw by which a sensor's axes are to be turned in the body [rad]; `lever` to be added to a
+            sensor's place [m]; `offset` to be added to the times of a source [s].
+        of: Quantity, or source.
+        value: The numbers.
+    """
+
+    kind: Literal["scale", "turn", "lever", "offset"]
+    of: str
+    value: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Observation:
     """Result of one check, whether there is something to say against it or not.
 
@@ -46,6 +64,7 @@ class Observation:
         size: Ratio to what is possible [-].
         misfit: Distance from what would be expected, whether that contradicts anything or not [-].
         care: Line of the mapping file that would take care of it by itself, as path, key and value.
+        fits: Numbers by which what it compares would agree, each by itself.
     """
 
     name: str
@@ -56,6 +75,7 @@ class Observation:
     size: float = 1.0
     misfit: float = 0.0
     care: tuple[str, str, Any] | None = None
+    fits: tuple[Correction, ...] = ()
 
     @property
     def path(self) -> str:
@@ -178,6 +198,8 @@ _OVER_NOISE = 10.0
 """A window is so long that the way in it is this many times the noise of positions."""
 FEWEST = 6
 """Windows that a check takes."""
+_EVEN = 0.05
+"""Part of a ratio by which most windows differ from it at most, where it is that of all [-]."""
 
 
 @dataclass(frozen=True)
@@ -285,6 +307,12 @@ class Background:
         return None if self.vehicle is None else vehicle_length(self.vehicle)
 
     @cached_property
+    def standing_pitch(self) -> Callable[[tuple[tuple[str, float], ...]], float] | None:
+        """Pitch at rest on level ground [rad], by flippers with their angles; None without a vehicle."""
+        vehicle = self.vehicle
+        return None if vehicle is None else lru_cache(lambda flippers: stand(vehicle, dict(flippers)).pitch)
+
+    @cached_property
     def drives(self) -> Mapping[str, tuple[DriveSpec, ...]]:
         """Drives of each side; none without a vehicle."""
         tracks = () if self.vehicle is None else tuple(self.vehicle.mounted_tracks())
@@ -353,6 +381,31 @@ class LogEvidence:
             way = windows.mean(velocity) * windows.length
         noise = math.hypot(windows.noise(left), windows.noise(right))
         return Driving(windows, windows.mean(left), windows.mean(right), way, noise)
+
+    @cached_property
+    def commanded(self) -> dict[str, tuple[Array, Array]]:
+        """Commanded and measured belt speeds over the windows of `driving`, (n,) each, by side [m/s]."""
+        found: dict[str, tuple[Array, Array]] = {}
+        for side in SIDES:
+            pair = [
+                self.motion.signals.get(f"{name}.{side}") for name in ("belt_speed_command", "belt_speed")
+            ]
+            if self.driving is not None and pair[0] is not None and pair[1] is not None:
+                windows = self.driving.windows
+                found[side] = windows.mean(pair[0]), windows.mean(pair[1])
+        return found
+
+    @cached_property
+    def command_ratio(self) -> float | None:
+        """Measured over commanded belt speeds [-], where that is the same in all windows; None if not."""
+        pairs = [pair for pair in self.commanded.values() if abs(pair[0]).any()]
+        if len(pairs) < len(SIDES):
+            return None
+        told, made = (np.concatenate([pair[i] for pair in pairs]) for i in range(2))
+        drives = moving(told)
+        ratios = made[drives] / told[drives]
+        middle = float(np.median(ratios))
+        return middle if float(np.quantile(abs(ratios / middle - 1), 0.7)) < _EVEN else None
 
     @cached_property
     def long_ratio(self) -> float | None:

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import json
+import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from segtrack.description import load_vehicle
 from segtrack.errors import SegtrackError
 from segtrack.logs.log import Channel, Log
-from segtrack.logs.mapping import pose_checks, signal_checks
+from segtrack.logs.mapping import belt_checks, mounting_checks, pose_checks, shift_checks, signal_checks
+from segtrack.logs.mapping.edits import Edit, edits_for, with_care
 from segtrack.logs.mapping.evidence import Background, Finding, LogEvidence, Observation, Plausibility, Remedy
 from segtrack.logs.mapping.log_mapping import map_log
 from segtrack.logs.mapping.mapped_log import MappedLog
-from segtrack.logs.mapping.mapping_file import MappingFile, Sensor
-from segtrack.logs.mapping.quantities import (
-    ANGLE,
-    BELT_TRAVEL,
-    COUNTING,
-    COUNTS,
-    BeltSpeed,
-    Despike,
-    Orientation,
-    Position,
-    Quantities,
-    Reference,
-    SideChannels,
-    Velocity,
-)
+from segtrack.logs.mapping.mapping_file import MappingFile
 from segtrack.logs.mapping.terrain import LoadedTerrain, load_terrain
 
 Check = Callable[[LogEvidence], Iterable[Observation]]
@@ -38,16 +26,20 @@ _SIGNALS: tuple[Check, ...] = (
     signal_checks.check_spacing,
     signal_checks.check_missing,
     signal_checks.check_counters,
+    signal_checks.check_sources,
     signal_checks.check_standing,
+    signal_checks.check_held,
     signal_checks.check_spikes,
     signal_checks.check_jumps,
 )
 _MOTIONS: tuple[Check, ...] = (
-    signal_checks.check_drives,
-    signal_checks.check_commands,
-    signal_checks.check_path,
-    signal_checks.check_turning,
-    signal_checks.check_steady_turning,
+    belt_checks.check_drives,
+    belt_checks.check_commands,
+    belt_checks.check_path,
+    belt_checks.check_odometry,
+    shift_checks.check_shifts,
+    belt_checks.check_turning,
+    belt_checks.check_steady_turning,
     pose_checks.check_tilt,
     pose_checks.check_rates,
     pose_checks.check_gravity,
@@ -58,21 +50,24 @@ _MOTIONS: tuple[Check, ...] = (
     pose_checks.check_upright_velocity,
     pose_checks.check_flippers,
     pose_checks.check_forces,
+    mounting_checks.check_lever,
+    mounting_checks.check_flipper_signs,
 )
 """Checks of single signals, and of signals beside each other, the vehicle and the terrain."""
 
 
-def _observe_signals(evidence: LogEvidence) -> tuple[Observation, ...]:
-    """Results of the checks of single signals; what an earlier one found is not found again by later ones."""
+def _observe(evidence: LogEvidence) -> tuple[Observation, ...]:
+    """Results of all checks; what one of a single signal found is not found again by later ones."""
     seen: list[Observation] = []
     for check in _SIGNALS:
         done = {each.subjects[0] for each in seen}
         seen += [each for each in check(evidence) if each.subjects[0] not in done]
-    return tuple(seen)
+    return (*seen, *_observe_motion(evidence))
 
 
 def _observe_motion(evidence: LogEvidence) -> tuple[Observation, ...]:
-    return tuple(seen for check in _MOTIONS for seen in check(evidence))
+    """Results of the checks of signals beside each other, the vehicle and the terrain."""
+    return tuple(each for check in _MOTIONS for each in check(evidence))
 
 
 def check_plausibility(mapped: MappedLog, terrain: LoadedTerrain | None = None) -> Plausibility:
@@ -93,9 +88,9 @@ def check_plausibility(mapped: MappedLog, terrain: LoadedTerrain | None = None) 
     if terrain is None and file.terrain is not None:
         terrain = load_terrain(file.terrain, file.setting)
     evidence = LogEvidence(mapped, Background(vehicle, terrain))
-    seen = (*_observe_signals(evidence), *_observe_motion(evidence))
+    seen = _observe(evidence)
     against = [each for each in seen if each.contradiction]
-    remedies = find_remedies(evidence, seen, _observe_signals, _observe_motion) if against else {}
+    remedies = find_remedies(evidence, seen) if against else {}
     accepted = {entry.finding: entry.reason for entry in file.accepted}
     findings = [Finding(each, remedies.get(each), accepted.get(each.name)) for each in against]
     findings.sort(key=lambda finding: (not finding.refuses, not finding.seen.certain, -finding.seen.size))
@@ -104,257 +99,23 @@ def check_plausibility(mapped: MappedLog, terrain: LoadedTerrain | None = None) 
     return Plausibility(mapped.motion.name, seen, tuple(findings), stale)
 
 
-_OPPOSITES = {
-    "nose up": "nose down", "nose down": "nose up", "left": "right", "right": "left", "tip up": "tip down",
-    "tip down": "tip up", "belt faster": "ground faster", "ground faster": "belt faster",
-    "right side down": "left side down", "left side down": "right side down",
-}  # fmt: skip
-_PLAIN = re.compile(r"[A-Za-z_/][\w./ -]*")
-"""Text that YAML takes as it is."""
-_RARE = "mrad", "turns", "turns/s", "km"
-"""Units that nobody forgets to name."""
-_HALF, _QUARTER = 3.1416, 1.5708
-_TURNED: tuple[dict[str, tuple[float, float, float]], ...] = (
-    {"rpy": (_HALF, 0.0, 0.0)},
-    {"world_rpy": (_HALF, 0.0, 0.0)},
-    {"rpy": (_HALF, 0.0, 0.0), "world_rpy": (_HALF, 0.0, 0.0)},
-    {"world_rpy": (_QUARTER, 0.0, 0.0)},
-    {"rpy": (0.0, 0.0, _HALF)},
-    {"rpy": (0.0, 0.0, _QUARTER)},
-    {"rpy": (0.0, 0.0, -_QUARTER)},
-    {"rpy": (0.0, _HALF, 0.0)},
-)
-"""Mountings of sensors, and frames of their worlds, that are met."""
-_TURNABLE = "orientation", "position", "velocity", "angular_velocity", "specific_force"
-_OF_BODY = ("velocity",), ("angular_velocity",), ("specific_force",)
-"""Groups of quantities that no world's frame has a part in."""
-
-
-@dataclass(frozen=True)
-class Edit:
-    """Changed mapping file.
-
-    Attributes:
-        lines: Changed entries, `path: value`.
-        file: The file with the changes.
-        cost: Number of independent changes; the cheapest of equally good edits is proposed.
-    """
-
-    lines: tuple[str, ...]
-    file: MappingFile
-    cost: float = 1.0
-
-    def and_then(self, other: Edit) -> Edit:
-        """Both, `other` being made of this edit's file."""
-        return Edit((*self.lines, *other.lines), other.file, self.cost + other.cost)
-
-
-def edits_for(file: MappingFile, seen: Sequence[Observation]) -> Iterator[Edit]:
-    """Yield changes of the quantities that contradictions are about, each by itself."""
-    subjects = list(dict.fromkeys(subject for each in seen for subject in each.subjects))
-    if "pitch" in subjects or "yaw" in subjects:
-        subjects += [name for name in ("roll", "pitch", "yaw") if name not in subjects]
-    for subject in subjects:
-        yield from _of_quantity(file, subject, seen)
-    if {"belt_speed", "belt_speed_command"} & set(subjects):
-        yield from _of_both_belts(file, seen)
-    for quantity in ("flipper_angle", "flipper_angle_command"):
-        if any(subject.startswith(f"{quantity}.") for subject in subjects):
-            yield from _of_all_flippers(file, quantity)
-    yield from _sensors(file, subjects)
-
-
-def _of_all_flippers(file: MappingFile, quantity: str) -> Iterator[Edit]:
-    """Yield changes of all flippers alike."""
-    for key, value in (
-        *(("unit", unit) for unit in ANGLE if unit not in _RARE),
-        ("positive", "tip down"),
-        ("positive", "tip up"),
-    ):
-        changes = {f"{quantity}.{which}": {key: value} for which in getattr(file.quantities, quantity)}
-        lines = tuple(f"quantities.{subject}.{key}: {value}" for subject in changes)
-        yield Edit(lines, _with(file, changes), 1.2)
-
-
-def _of_quantity(file: MappingFile, subject: str, seen: Sequence[Observation]) -> Iterator[Edit]:
-    if (reference := _reference(file.quantities, subject)) is not None:
-        yield from _units(file, subject, reference)
-        yield from _signs(file, subject, reference)
-        yield from _orders(file, subject, reference)
-        if isinstance(reference, BeltSpeed):
-            yield from _gears(file, subject, reference, seen)
-
-
-def _of_both_belts(file: MappingFile, seen: Sequence[Observation]) -> Iterator[Edit]:
-    """Yield changes of belts and of their commands alike, which often share a mistake."""
-    for k, first in enumerate(_of_quantity(file, "belt_speed", seen)):
-        second = next(islice(_of_quantity(first.file, "belt_speed_command", seen), k, None), None)
-        keys = [[line.rpartition(".")[2] for line in e.lines] for e in (first, second) if e is not None]
-        if second is not None and [k.partition(":")[0] for k in keys[0]] == [
-            k.partition(":")[0] for k in keys[1]
-        ]:
-            yield replace(first.and_then(second), cost=first.cost + 0.2)
-
-
-def with_care(file: MappingFile, care: tuple[str, str, Any]) -> Edit:
-    """A mapping file with a line that takes care of one finding by itself."""
-    subject, key, value = care
-    if subject:
-        reference = _reference(file.quantities, subject)
-        if key == "missing" and reference is not None:
-            value = tuple(dict.fromkeys((*reference.missing, *value)))
-        return _edit(file, subject, **{key: value})
-    return Edit((f"{key}: {_shown(value)}",), file.model_copy(update={key: value}))
-
-
-def _reference(quantities: Quantities, subject: str) -> Reference | None:
-    name, _, which = subject.partition(".")
-    given = getattr(quantities, name, None)
-    return given.get(which) if isinstance(given, Mapping) else given
-
-
-def _with(file: MappingFile, changes: Mapping[str, Mapping[str, Any]], **more: Any) -> MappingFile:
-    """A mapping file with changed keys of quantities, by their paths."""
-    update: dict[str, Any] = {}
-    for subject, keys in changes.items():
-        name, _, which = subject.partition(".")
-        reference = _reference(file.quantities, subject)
-        assert reference is not None
-        changed: Any = reference.model_copy(update=dict(keys))
-        if which:
-            changed = {**update.get(name, getattr(file.quantities, name)), which: changed}
-        update[name] = changed
-    return file.model_copy(update={"quantities": file.quantities.model_copy(update=update), **more})
-
-
-def _edit(file: MappingFile, subject: str, cost: float = 1.0, **keys: Any) -> Edit:
-    lines = tuple(f"quantities.{subject}.{key}: {_shown(value)}" for key, value in keys.items())
-    return Edit(lines, _with(file, {subject: keys}), cost)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_shown, value))}]"
-    if isinstance(value, Despike):
-        return f"{{window: {value.window}, limit: {value.limit:g}}}"
-    if isinstance(value, float):
-        return f"{value:.10g}"
-    return str(value) if _PLAIN.fullmatch(str(value)) else json.dumps(value)
-
-
-def _units(file: MappingFile, subject: str, reference: Reference) -> Iterator[Edit]:
-    """Other units that the quantity may have, and that need no further keys."""
-    for unit in reference.units:
-        if (
-            unit in _RARE
-            or unit == getattr(reference, "unit", None)
-            or getattr(reference, "table", None) is not None
-        ):
-            continue
-        if isinstance(reference, BeltSpeed):
-            kinds = [unit in (*COUNTING, *COUNTS) for unit in (unit, reference.unit or "m/s")]
-            if reference.is_twist or kinds[0] != kinds[1] or any(reference.unit_problems(unit)):
-                continue
-            if (unit in BELT_TRAVEL) != (reference.unit in BELT_TRAVEL):
-                yield _edit(file, subject, 4.0, unit=unit)
-                continue
-        elif isinstance(reference, Position) and reference.channels is None:
-            continue
-        yield _edit(file, subject, unit=unit)
-
-
-def _signs(file: MappingFile, subject: str, reference: Reference) -> Iterator[Edit]:
-    positive = getattr(reference, "positive", None)
-    if positive in _OPPOSITES:
-        yield _edit(file, subject, positive=_OPPOSITES[positive])
-    if isinstance(reference, SideChannels) and reference.left is not None and reference.right is not None:
-        for flipped in ({"left"}, {"right"}, {"left", "right"}):
-            both = tuple(sorted(set(reference.reversed) ^ flipped))
-            yield _edit(file, subject, 1.0 if len(flipped) == 1 else 1.2, reversed=both)
-        yield _edit(file, subject, 1.1, left=reference.right, right=reference.left)
-        yield _edit(
-            file,
-            subject,
-            2.0,
-            left=reference.right,
-            right=reference.left,
-            reversed=tuple(sorted({"left", "right"} ^ set(reference.reversed))),
-        )
-
-
-def _orders(file: MappingFile, subject: str, reference: Reference) -> Iterator[Edit]:
-    if isinstance(reference, Orientation):
-        other = "wxyz" if reference.order == "xyzw" else "xyzw"
-        turned = "world in body" if reference.given == "body in world" else "body in world"
-        yield _edit(file, subject, order=other)
-        yield _edit(file, subject, given=turned)
-        yield _edit(file, subject, 2.0, order=other, given=turned)
-    if isinstance(reference, Velocity):
-        yield _edit(file, subject, frame="world" if reference.frame == "body" else "body")
-    channels = getattr(reference, "channels", None)
-    if isinstance(reference, Position) and channels is not None and len(channels) in (2, 3):
-        x, y, *rest = channels
-        yield _edit(file, subject, 1.2, channels=(y, x, *rest))
-        if rest:
-            yield _edit(file, subject, 1.2, channels=(x, rest[0], y))
-            yield _edit(file, subject, 1.2, channels=(rest[0], y, x))
-    if isinstance(reference, Position) and reference.latitude is not None:
-        yield _edit(file, subject, latitude=reference.longitude, longitude=reference.latitude)
-
-
-def _gears(
-    file: MappingFile, subject: str, reference: BeltSpeed, seen: Sequence[Observation]
-) -> Iterator[Edit]:
-    """Diameters for radii, and gear ratios, where belts turn with a shaft."""
-    if reference.radius is None:
-        return
-    for factor in (0.5, 2.0):
-        yield _edit(file, subject, 1.1, radius=float(f"{factor * reference.radius:.4g}"))
-    for each in seen:
-        if subject in each.subjects and each.name in ("belts against path", "belts against drives"):
-            ratio = reference.gear_ratio * each.size
-            yield _edit(file, subject, 4.0, gear_ratio=float(f"{ratio:.3g}"))  # Fitted: fits anyway.
-            if reference.gear_ratio != 1.0:
-                yield _edit(file, subject, 1.2, gear_ratio=1.0)
-
-
-def _sensors(file: MappingFile, subjects: Sequence[str]) -> Iterator[Edit]:
-    """Sensors that are turned, or whose world is, for quantities that have none yet."""
-    free = [
-        name
-        for name in _TURNABLE
-        if (reference := getattr(file.quantities, name)) is not None and reference.sensor is None
-    ]
-    named = [name for name in free if name in subjects]
-    groups = {tuple(free), *((name,) for name in named)}
-    for group in sorted(groups, key=len):
-        for i, keys in enumerate(_TURNED):
-            if group and not ("world_rpy" in keys and group in _OF_BODY):
-                sensor = "turned"
-                value = ", ".join(f"{key}: {_shown(angles)}" for key, angles in keys.items())
-                lines = (
-                    f"sensors: {{{sensor}: {{{value}}}}}",
-                    *(f"quantities.{each}.sensor: {sensor}" for each in group),
-                )
-                changes = {each: {"sensor": sensor} for each in group}
-                sensors = {**file.sensors, sensor: Sensor(**keys)}
-                yield Edit(lines, _with(file, changes, sensors=sensors), 1.3 + 0.01 * i)
-
-
-Observe = Callable[[LogEvidence], tuple[Observation, ...]]
 _ROWS = 20_000
 """Rows of a channel from which edits are tried on every second one, or fewer."""
 _ROUNDS = 2
 """Edits that one remedy may have, besides lines that take care of single signals."""
-_FIRST = "missing", "wrap"
-"""Keys of the care that is taken first."""
+_FIRST = "missing value", "wrapped counter", "counter starts again"
+"""Findings whose care is taken first."""
 _ALIKE = 0.1
 """Difference of weights by which one edit is no better than another."""
+_WORSE = 0.1
+"""Misfit that an edit may add to what was explained before."""
+_EXPLAINED = 0.6
+"""Misfit up to which an edit explains what contradicted something."""
+_EXPLAINED_BELTS = MappingProxyType({"belts against path": 0.15, "belts against commands": 0.15})
+"""The same for ratios of belts, which another unit may meet by chance."""
 
 
-def find_remedies(
-    evidence: LogEvidence, seen: Sequence[Observation], observe_signals: Observe, observe_motion: Observe
-) -> dict[Observation, Remedy]:
+def find_remedies(evidence: LogEvidence, seen: Sequence[Observation]) -> dict[Observation, Remedy]:
     """Return the change of the mapping that explains most contradictions, by those that it explains.
 
     Numbers that mean none and counters that start again are taken care of first, since they spoil all else;
@@ -363,23 +124,27 @@ def find_remedies(
     Args:
         evidence: The log.
         seen: Results of its checks.
-        observe_signals: Function that runs the checks of single signals.
-        observe_motion: Function that runs the other checks.
     """
     log, every = _thinned(evidence.mapped.log)
-    best = Edit((), _settled(evidence.mapped, every), 0.0)
+    judge = partial(_judge, log, evidence)
+    aligned = {name for name, clock in evidence.mapped.mapping.file.sources.items() if clock.align}
+    first = Edit((), _settled(evidence.mapped, every), 0.0)
     for each in seen:
-        if each.care is not None and each.care[1] in _FIRST:
-            own = with_care(best.file, each.care)
-            best = best if set(own.lines) <= set(best.lines) else best.and_then(own)
-    left = _observe_with(best.file, log, evidence, observe_motion)
-    if left is None:
+        if each.care is not None and each.name in _FIRST:
+            own = with_care(first.file, each.care)
+            first = first if set(own.lines) <= set(first.lines) else first.and_then(own)
+    best, cared = first, judge(first.file)
+    if cared is None:
         return {}
+    left = cared
     other: tuple[str, ...] = ()
     for _ in range(_ROUNDS):
-        against = {each.name for each in left if each.contradiction}
-        tried = sorted(_tried(best.file, left, log, evidence, observe_motion), key=lambda each: each[0])
-        if not against or not tried or tried[0][0] > _weight(left) - 2.0:
+        against = [each for each in left if each.contradiction]
+        edits = edits_for(best.file, against, aligned)
+        judged = ((edit, judge(edit.file, left)) for edit in edits)
+        tried = [(_weight(found) + 0.1 * edit.cost, edit, found) for edit, found in judged if found]
+        tried.sort(key=lambda each: each[0])
+        if not tried or tried[0][0] > _weight(left) - 2.0:
             break
         (weight, edit, left), *others = tried
         # A change with which less can be compared explains less.
@@ -390,33 +155,92 @@ def find_remedies(
         ]
         other = (*best.lines, *alike[0]) if alike else ()
         best = best.and_then(edit)
+    if _touches(best.lines, left):
+        best, left = first, cared
     remedies = {}
-    after = _observe_with(best.file, log, evidence, observe_signals) or ()
     for each in seen:
-        if each.care is not None and (
-            not best.lines or _is_against(each.name, after) or each.care[1] in _FIRST
-        ):
+        if each.care is not None and (not best.lines or _is_against(each.name, left) or each.name in _FIRST):
             own = with_care(best.file, each.care)
-            left_over = _is_against(each.name, _observe_with(own.file, log, evidence, observe_signals) or ())
-            effect = "less of it would be left" if left_over else "nothing of it would be left"
+            effect = "less of it would be left" if _is_against(each.name, judge(own.file) or ()) else _NOTHING
             remedies[each] = Remedy(own.lines, effect)
-        elif each.contradiction and best.lines and not _is_against(each.name, (*left, *after)):
+        elif each.contradiction and best.lines and not _is_against(each.name, left):
             remedies[each] = Remedy(best.lines, _effect(each, left), other)
     return remedies
 
 
-def _tried(
-    file: MappingFile, left: Sequence[Observation], log: Log, evidence: LogEvidence, observe: Observe
-) -> Iterator[tuple[float, Edit, tuple[Observation, ...]]]:
-    """Yield the weight, edit and results of each edit that explains something and contradicts nothing new."""
-    against = [each for each in left if each.contradiction]
-    names = {each.name for each in against}
-    for edit in edits_for(file, against):
-        found = _observe_with(edit.file, log, evidence, observe)
-        if found is None or not names & {each.name for each in found}:
+_SINGLE = (
+    "sample times", "missing value", "wrapped counter", "counter starts again", "two sources", "frozen",
+    "held", "spikes", "jump",
+)  # fmt: skip
+"""Findings of single signals, whose checks say nothing where nothing is wrong."""
+_NOTHING = "nothing of it would be left"
+
+
+def explains(before: Sequence[Observation], after: Sequence[Observation]) -> bool:
+    """Return whether a change of the mapping explains something, and leaves all else as it was.
+
+    What contradicted something is compared still, and agrees by its numbers: not only within the bounds
+    beyond which it would be a finding. Each other channel is compared still, and agrees as well as before.
+
+    Args:
+        before: Results of all checks without the change.
+        after: Results with it.
+    """
+    worst, cleared = _misfits(after), 0
+    for name, misfit in _misfits(before).items():
+        now = worst.pop(name, None)
+        if now is None and name not in _SINGLE:
+            return False
+        if now is None or (now == misfit == math.inf):
             continue
-        if names >= {each.name for each in found if each.contradiction}:
-            yield _weight(found) + 0.1 * edit.cost, edit, found
+        limit = misfit + _WORSE if misfit < math.inf else _EXPLAINED_BELTS.get(name, _EXPLAINED)
+        if now > limit:
+            return False
+        cleared += misfit == math.inf
+    return cleared > 0 and math.inf not in worst.values()
+
+
+def _touches(lines: Sequence[str], left: Sequence[Observation]) -> bool:
+    """Return whether something is left that contradicts a quantity that lines change: they are not enough."""
+    changed = {re.split(r"[.:]", line)[1] for line in lines if line.startswith("quantities.")}
+    against = (each for each in left if each.contradiction and each.name not in _SINGLE)
+    return any(subject.partition(".")[0] in changed for each in against for subject in each.subjects)
+
+
+def _misfits(seen: Iterable[Observation]) -> dict[str, float]:
+    """Largest misfit by name, infinite for what contradicts something."""
+    worst: dict[str, float] = {}
+    for each in seen:
+        misfit = math.inf if each.contradiction else each.misfit
+        worst[each.name] = max(misfit, worst.get(each.name, 0.0))
+    return worst
+
+
+def _judge(
+    log: Log, evidence: LogEvidence, file: MappingFile, left: Sequence[Observation] = ()
+) -> tuple[Observation, ...] | None:
+    """Results of all checks of a log by another mapping of it.
+
+    Args:
+        log: The log.
+        evidence: What it is by the mapping as it is.
+        file: The other mapping.
+        left: Results without the change, if it is to explain some of them.
+
+    Returns:
+        None if the log does not even map, or if the change explains nothing.
+    """
+    try:
+        mapped = map_log(
+            log, replace(evidence.mapped.mapping, file=file), vehicle=evidence.background.vehicle
+        )
+    except (SegtrackError, ValueError):
+        return None
+    changed = LogEvidence(mapped, evidence.background)
+    if left and not explains(left, _observe_motion(changed)):
+        return None  # Checks of single signals cost as much, and can but contradict more.
+    found = _observe(changed)
+    return found if not left or explains(left, found) else None
 
 
 def _weight(seen: Sequence[Observation]) -> float:
@@ -438,18 +262,6 @@ def _effect(before: Observation, after: Sequence[Observation]) -> str:
     """What a check would see with the remedy."""
     states = [each.state for each in after if each.name == before.name]
     return states[0] if states else "nothing would contradict it"
-
-
-def _observe_with(
-    file: MappingFile, log: Log, evidence: LogEvidence, observe: Observe
-) -> tuple[Observation, ...] | None:
-    try:
-        mapped = map_log(
-            log, replace(evidence.mapped.mapping, file=file), vehicle=evidence.background.vehicle
-        )
-    except (SegtrackError, ValueError):
-        return None  # What does not even map explains nothing.
-    return observe(LogEvidence(mapped, evidence.background))
 
 
 def _settled(mapped: MappedLog, every: int) -> MappingFile:

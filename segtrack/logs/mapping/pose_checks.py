@@ -7,13 +7,26 @@ against path, flippers against their stops, forces against drives.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
+from scipy.integrate import cumulative_trapezoid
 from scipy.spatial.transform import Rotation
 
-from segtrack.geometry import GRAVITY
-from segtrack.logs.mapping.evidence import FEWEST, Array, LogEvidence, Observation, Windows, folded, moving
+from segtrack.geometry import GRAVITY, rpy_of
+from segtrack.logs.mapping.channels import find_column
+from segtrack.logs.mapping.evidence import (
+    FEWEST,
+    Array,
+    Correction,
+    Driving,
+    LogEvidence,
+    Observation,
+    Windows,
+    folded,
+    moving,
+)
 from segtrack.logs.statistics import noise_of
 from segtrack.robot import Signal
 
@@ -72,8 +85,11 @@ def check_rates(evidence: LogEvidence) -> Iterator[Observation]:
         turned = (begin.inv() * end).as_rotvec() / max(windows.length, 1e-9)
         noise = 2 * noise_of(attitude.values) / max(windows.length, 1e-9)
         subjects = ("angular_velocity", "orientation" if "orientation" in motion.signals else "yaw")
-        noises = windows.noise(rates), noise
-        yield from _judge_rates("gyroscope against attitude", subjects, windows.mean(rates), turned, noises)
+        noises, measured = (windows.noise(rates), noise), windows.mean(rates)
+        name = "gyroscope against attitude"
+        yield from _judge_mounting(
+            name, subjects, tuple(_judge_rates(name, subjects, measured, turned, noises)), measured, turned
+        )
         return
     pairs = []
     for angle, column, sign in (("pitch", 1, -1.0), ("yaw", 2, 1.0)):
@@ -89,6 +105,57 @@ def check_rates(evidence: LogEvidence) -> Iterator[Observation]:
         subjects = (quantity, angle if angle in motion.signals else "orientation")
         noises = windows.noise(signal), noise
         yield from _judge_rates(f"gyroscope against {angle}", subjects, windows.mean(signal), turned, noises)
+
+
+_ASKEW = math.radians(6.0)
+"""Angle between the axes of two sensors from which they sit otherwise than the mapping says [rad]."""
+_WELL = 0.95
+"""Correlation of rates once they are turned, from which it is their mounting that differs."""
+
+
+def _judge_mounting(
+    name: str, subjects: tuple[str, str], judged: Sequence[Observation], measured: Array, turned: Array
+) -> Iterator[Observation]:
+    """Yield results on rates, (n, 3) each [rad/s], with the turn of either sensor that would explain them."""
+    if not judged:
+        return
+    measured = measured - np.median(measured, axis=0)
+    mount = _mounting(measured, turned)
+    both = mount.apply(measured)
+    size = float(np.sqrt((both**2).sum() * (turned**2).sum()))
+    alike = float((both * turned).sum()) / size if size > 0 else 0.0
+    angle = mount.magnitude()
+    for each in judged:
+        if alike < _WELL or angle < _ASKEW:
+            yield each
+            continue
+        told = each.contradiction or f"about axes that are {math.degrees(angle):.2g} deg off"
+        fits = (
+            Correction("turn", subjects[0], rpy_of(mount.as_matrix())),
+            Correction("turn", subjects[1], rpy_of(mount.inv().as_matrix())),
+        )
+        yield replace(each, contradiction=told, size=max(each.size, 1 + angle), fits=fits)
+
+
+def _mounting(one: Array, other: Array) -> Rotation:
+    """Smallest turn of vectors (n, 3) by which they are nearest to others, which may have one axis."""
+    covariance = other.T @ one
+    parts = np.linalg.svd(covariance, compute_uv=False)
+    if parts[0] == 0:
+        return Rotation.identity()
+    if parts[1] > _SECOND * parts[0]:
+        return Rotation.align_vectors(other, one)[0]
+    axes = []
+    for vectors in (one, other):
+        _, _, main = np.linalg.svd(vectors, full_matrices=False)
+        axes.append(main[0])
+    if float(np.sum((one @ axes[0]) * (other @ axes[1]))) < 0:
+        axes[0] = -axes[0]
+    return _shortest(*axes)
+
+
+_SECOND = 0.02
+"""Turning about a second axis over that about the first, from which a mounting is known whole."""
 
 
 def _windows(one: Signal, other: Signal) -> Windows:
@@ -166,6 +233,7 @@ def check_slope(evidence: LogEvidence) -> Iterator[Observation]:
         return
     heights, noise = driving.way[:, 2], noise_of(position.values[:, 2])
     if np.ptp(position.values[:, 2]) < max(_CLIMBED, 8 * noise):
+        yield from _judge_flat(evidence, driving, pitch, position)
         return
     steps = np.linalg.norm(driving.way, axis=1) * np.sign(driving.forward)
     windows = driving.windows
@@ -200,6 +268,32 @@ def check_slope(evidence: LogEvidence) -> Iterator[Observation]:
     else:
         misfit = abs(math.log(max(scale, 1e-3))) + 1 - alike
         yield Observation(name, subjects, state, misfit=misfit)
+
+
+_RISES = 0.1
+"""Height that a pitch makes of a path, from which that path cannot have one height [m]."""
+
+
+def _judge_flat(
+    evidence: LogEvidence, driving: Driving, pitch: Signal, position: Signal
+) -> Iterator[Observation]:
+    """Compare the pitch with heights that are all the same, where heights were logged."""
+    assert driving.way is not None
+    origin = evidence.mapped.origins["position"]
+    columns = [find_column(evidence.mapped.log, name) for name in origin.channels]
+    widths = [column.values[0].size for column in columns if column is not None and len(column.values)]
+    if np.ptp(position.values[:, 2]) > 0 or sum(widths) < 3:
+        return
+    windows = driving.windows
+    steps = np.linalg.norm(driving.way, axis=1) * np.sign(driving.forward) / windows.length
+    middle = (windows.begin + windows.end) / 2
+    rises = steps * np.sin(windows.mean(pitch))
+    climbs = np.ptp(cumulative_trapezoid(rises, middle, initial=0.0))
+    if climbs > _RISES:
+        state = f"heights that never change where the pitch makes {climbs:.2g} m of the path"
+        subjects = ("pitch" if "pitch" in evidence.motion.signals else "orientation", "position")
+        told = "so that they were not measured"
+        yield Observation("pitch against slope", subjects[::-1], state, told, False, 2.0)
 
 
 _QUIET = 0.15
@@ -254,6 +348,8 @@ def check_gravity(evidence: LogEvidence) -> Iterator[Observation]:
     state = f"the specific force points {math.degrees(angle):.3g} deg off the vertical of the attitude"
     tilts = [each[:, :2] - np.median(each[:, :2], axis=0) for each in (seen, expected)]
     (measured, turned), told, is_sure = tilts, "", False
+    fits: tuple[Correction, ...] = ()
+    mount = _shortest(seen.sum(axis=0), expected.sum(axis=0))
     moves = float(np.sqrt((turned**2).sum(axis=1).mean()))
     alike = 1.0
     if moves > max(_TILTED, 4 * noise_of(up.values)):
@@ -264,7 +360,25 @@ def check_gravity(evidence: LogEvidence) -> Iterator[Observation]:
         told, is_sure = "where a vehicle that hardly accelerates has it along it", angle > FAR_OFF
     elif alike < ALIKE / 2:
         told, is_sure = "and tilts the other way" if alike < -ALIKE else "and tilts otherwise", alike < -ALIKE
-    yield Observation(name, subjects, state, told, is_sure, max(angle / OFF, 1.0), angle + 1 - alike)
+    elif mount.magnitude() > _ASKEW and other == "orientation":
+        told = (
+            f"the same way all the time: one of both sits askew by {math.degrees(mount.magnitude()):.2g} deg"
+        )
+    if told:
+        fits = (
+            Correction("turn", subject, rpy_of(mount.as_matrix())),
+            Correction("turn", other, rpy_of(mount.inv().as_matrix())),
+        )
+    size, misfit = max(angle / OFF, 1.0), angle + 1 - alike
+    yield Observation(name, subjects, state, told, is_sure, size, misfit, fits=fits)
+
+
+def _shortest(one: Array, other: Array) -> Rotation:
+    """Smallest turn from one direction (3,) to another."""
+    turn = np.cross(one, other)
+    size = float(np.linalg.norm(turn))
+    angle = math.atan2(size, float(one @ other))
+    return Rotation.from_rotvec(turn / max(size, 1e-12) * angle)
 
 
 def _vertical(evidence: LogEvidence) -> tuple[str, Signal] | None:

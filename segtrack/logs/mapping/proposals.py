@@ -127,11 +127,14 @@ _ANGLES = {
     "yaw": re.compile(r"(?:^|_)(?:yaw|heading|psi)(?:_|$)"),
 }
 _TURNING_WORDS = "w|omega|gyro|gyr|ang_?vel|angular_?(?:velocity|rate)"
+_SHORT_TURNING = r"(?:^|.*_)g_?{}"
+"""Names of rates, `gx`, that may be of other quantities where the log gives no unit."""
 _VECTORS = (
     ("position", r"(?:^|.*_)(?:p|pos|position|t|translation)?_?{}", "xyz", LENGTH),
     ("orientation", r"(?:^|.*_)(?:q|quat|quaternion|orientation|rotation|rot)_?{}", "xyzw", None),
     ("specific_force", r"(?:^|.*_)(?:a|acc|accel|acceleration|linear_acceleration)_?{}", "xyz", ACCELERATION),
     ("angular_velocity", rf"(?:^|.*_)(?:{_TURNING_WORDS})_?{{}}", "xyz", TURNING),
+    ("angular_velocity", _SHORT_TURNING, "xyz", TURNING),
 )
 _NO_PLACE = re.compile(r"gyr|acc|mag|vel|omega|quat|rate|rot|orient|force|torque|(?:^|_)[wqva]_")
 _SATELLITES = {
@@ -162,6 +165,8 @@ def propose_by_header(log: Log) -> Iterator[ProposedQuantity]:
     for path, pattern, axes, units in _VECTORS:
         found = _components(words, path, pattern, axes, units)
         if path == "specific_force" and not shows_gravity(_columns(log, found)):
+            continue
+        if pattern is _SHORT_TURNING and not all(word.is_said for word in found):
             continue
         if len(found) == len(axes) or (path == "position" and len(found) == 2):
             said, todo = ({}, {}) if units is None else unit_keys(found, units)
@@ -289,8 +294,7 @@ def _angles(words: Sequence[Word]) -> Iterator[ProposedQuantity]:
     """Roll, pitch, yaw and its rate, and flippers."""
     for word in words:
         if _FLIPPER_COLUMN.search(word.bare) and not _RATE.search(word.bare) and word.unit in ("", *ANGLE):
-            which = re.sub(r"flipper|angle|(?:^|_)(?:cmd|command|position|pos|meas)(?=_|$)", "", word.bare)
-            flipper = re.sub(r"_+", "_", which).strip("_") or "flipper"
+            flipper = _flipper_name(word.bare)
             path = "flipper_angle_command" if word.is_command else "flipper_angle"
             said, todo = unit_keys([word], ANGLE)
             yield ProposedQuantity(f"{path}.{flipper}", {"channel": word.name, **said}, todo, (word.name,))
@@ -303,6 +307,12 @@ def _angles(words: Sequence[Word]) -> Iterator[ProposedQuantity]:
                 todo |= {"positive": PITCH} if path == "pitch" else {}
                 key = "yaw_rate" if is_rate else path
                 yield ProposedQuantity(key, {"channel": word.name, **said}, todo, (word.name,))
+
+
+def _flipper_name(name: str) -> str:
+    """Name that a flipper has in a vehicle file, by that of its column or joint: `left` of `flipper_left`."""
+    which = re.sub(r"flipper|angle|(?:^|_)(?:cmd|command|position|pos|meas|joint)(?=_|$)", "", name)
+    return re.sub(r"_+", "_", which).strip("_") or "flipper"
 
 
 _MOST_TURNS = 5000
@@ -349,12 +359,17 @@ _LEFT, _RIGHT = re.compile(r"left|(?:^|_)l(?:_|$)", re.I), re.compile(r"right|(?
 _BODY = re.compile(r"base|body|robot|footprint|chassis", re.I)
 _TURNS = re.compile(r"track|belt|wheel|sprocket|drive|motor", re.I)
 _FLIPPER = re.compile(r"flipper|arm|^(?:front|rear)_(?:left|right)$", re.I)
+_ODOMETRY = "nav_msgs/msg/Odometry"
 _PLACES = {
-    "nav_msgs/msg/Odometry": (".pose.pose.position", ".pose.pose.orientation"),
     "geometry_msgs/msg/PoseStamped": (".pose.position", ".pose.orientation"),
     "geometry_msgs/msg/PoseWithCovarianceStamped": (".pose.pose.position", ".pose.pose.orientation"),
     "geometry_msgs/msg/TransformStamped": (".transform.translation", ".transform.rotation"),
+    _ODOMETRY: (".pose.pose.position", ".pose.pose.orientation"),
 }
+"""Fields of poses by type: odometry comes last, as it may be computed from the belts."""
+_AIMED = re.compile(r"goal|target|desired|set_?point|initial_?pose|cmd|command|reference|waypoint", re.I)
+"""Topics of poses that are where somebody wants the vehicle to be."""
+_FEWEST_POSES = 10
 _TRANSFORMS = ("tf2_msgs/msg/TFMessage", "tf/msg/tfMessage")
 _VALUES = (".data", ".vector", ".point", ".quaternion")
 """Fields of the messages that hold one signal."""
@@ -367,16 +382,19 @@ def propose_by_type(log: Log) -> Iterator[ProposedQuantity]:
     for topic, kind in log.types.items():
         by_type.setdefault(kind.replace("/msg/", "/").replace("/", "/msg/"), []).append(topic)
     yield from _own(log)
-    yield from _poses(log, by_type)
+    poses = tuple(_poses(log, by_type))
+    yield from poses
+    place = next((log.channels[each.channels[0]].source for each in poses if each.path == "position"), None)
     for topic in by_type.get("sensor_msgs/msg/Imu", []):
         yield from _several(log, "angular_velocity", f"{topic}.angular_velocity")
         yield from _several(log, "orientation", f"{topic}.orientation")
         force = log.channels.get(f"{topic}.linear_acceleration")
         if force is not None and shows_gravity(force.values):  # Zeros stand for none.
             yield from _several(log, "specific_force", f"{topic}.linear_acceleration")
-    for topic in by_type.get("nav_msgs/msg/Odometry", []):
-        yield from _several(log, "velocity", f"{topic}.twist.twist.linear")
-        yield from _several(log, "angular_velocity", f"{topic}.twist.twist.angular")
+    for source in (each for topic in by_type.get(_ODOMETRY, []) for each in _sources(log, topic)):
+        if place in (None, source):  # Else it may be of the belts, unlike the pose.
+            yield from _several(log, "velocity", f"{source}.twist.twist.linear")
+            yield from _several(log, "angular_velocity", f"{source}.twist.twist.angular")
     for topic in by_type.get("sensor_msgs/msg/NavSatFix", []):
         names = {"latitude": "latitude", "longitude": "longitude", "height": "altitude"}
         keys: Keys = {key: f"{topic}.{name}" for key, name in names.items()}
@@ -421,15 +439,33 @@ def _own(log: Log) -> Iterator[ProposedQuantity]:
 
 
 def _poses(log: Log, by_type: Mapping[str, list[str]]) -> Iterator[ProposedQuantity]:
-    for kind, names in _PLACES.items():
-        for topic in by_type.get(kind, []):
-            for quantity, name in zip(("position", "orientation"), names, strict=True):
-                yield from _several(log, quantity, topic + name)
+    """Measured poses, those that are not flat first: wheel odometry has neither height nor roll and pitch."""
+    places = [
+        tuple(source + name for name in names)
+        for kind, names in _PLACES.items()
+        for topic in by_type.get(kind, [])
+        for source in _sources(log, topic)
+        if not _AIMED.search(topic)
+    ]
+    places = [names for names in places if all(len(log.channels.get(n, ())) >= _FEWEST_POSES for n in names)]
+    for names in sorted(places, key=lambda names: _is_flat(log, names[0])):
+        for quantity, name in zip(("position", "orientation"), names, strict=True):
+            yield from _several(log, quantity, name)
     topics = [topic for kind in _TRANSFORMS for topic in by_type.get(kind, [])]
-    frames = [source for source in log.sources if any(source.startswith(f"{topic}[") for topic in topics)]
+    frames = [source for topic in topics for source in _sources(log, topic)]
     for source in sorted(frames, key=lambda name: not _BODY.search(name.rpartition("->")[2])):
         yield from _several(log, "position", f"{source}.translation")
         yield from _several(log, "orientation", f"{source}.rotation")
+
+
+def _sources(log: Log, topic: str) -> list[str]:
+    """Sources of a topic: itself, or those of its frames."""
+    return [source for source in log.sources if source == topic or source.startswith(f"{topic}[")]
+
+
+def _is_flat(log: Log, name: str) -> bool:
+    """Return whether all heights of places are the same to the last digit."""
+    return not np.ptp(log.channels[name].values[:, 2])
 
 
 def _several(log: Log, quantity: str, name: str) -> Iterator[ProposedQuantity]:
@@ -459,7 +495,7 @@ def _joints(log: Log, topic: str) -> Iterator[ProposedQuantity]:
         yield ProposedQuantity("belt_speed", sides, todo, (left, right))
     for joint, name in places.items():
         if _FLIPPER.search(joint) and not joint.endswith("_belt") and joint not in pair:
-            flipper = re.sub(r"\W", "_", joint.removesuffix("_joint"))
+            flipper = _flipper_name(re.sub(r"\W", "_", joint))
             path = "flipper_angle_command" if "command" in topic else "flipper_angle"
             yield ProposedQuantity(f"{path}.{flipper}", {"channel": name, "unit": "rad"}, {}, (name,))
 

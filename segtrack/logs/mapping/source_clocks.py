@@ -284,7 +284,7 @@ def put_on_one_clock(
         fits.append(fit)
         if abs(fit.skew.value) > _NOTED_SKEW:
             notes.append(_describe_skew(fit))
-        _note_sensor(fit, theirs, _find_reference(fit.biased, "angular_velocity", found, file), notes)
+        _note_sensor(fit, (ours, theirs), _find_reference(fit.biased, "angular_velocity", found, file), notes)
         found |= _apply_fit(own, fit)
         seen[name] = _apply_fit(seen[name], fit)
         for motion, noise in zip(pair, fit.noises, strict=True):
@@ -360,14 +360,31 @@ def _find_sensor(source: str, signals: Mapping[str, Signal], file: MappingFile) 
     return Sensor()
 
 
-def _note_sensor(fit: ClockFit, sensor: Sensor, rates: AngularVelocity | None, notes: list[str]) -> None:
-    """Say what is otherwise than the mapping has it: of the source's sensor, and of rates that are biased."""
+def _note_sensor(
+    fit: ClockFit, sensors: tuple[Sensor, Sensor], rates: AngularVelocity | None, notes: list[str]
+) -> None:
+    """Say what is otherwise than the mapping has it: of two sensors, and of rates that are biased.
+
+    Both show one motion, so that either may be turned: M' a = R b is M a = (M M'^-1 R) b as well.
+
+    Args:
+        fit: Fit of the source's clock.
+        sensors: Those of the reference and of the source, as mapped.
+        rates: Rates of which the fit has a bias.
+        notes: List to which it is added.
+    """
+    reference, mapped = (rotation_from_rpy(sensor.rpy) for sensor in sensors)
     for mounting in fit.mountings:
-        mapped = rotation_from_rpy(sensor.rpy)
         nearest = mounting.nearest(mapped)
-        if not mounting.holds(mapped) and (nearest * mapped.inv()).magnitude() > _TURNED:
-            numbers = ", ".join(f"{angle:.4f}" for angle in rpy_of(nearest.as_matrix()))
-            notes.append(f"{fit.source}: by {mounting.by} its sensor sits otherwise: rpy: [{numbers}]")
+        apart = (nearest * mapped.inv()).magnitude()
+        if not mounting.holds(mapped) and apart > _TURNED:
+            own, other = (
+                ", ".join(f"{angle + 0.0:.4f}" for angle in rpy_of(turned.as_matrix()))
+                for turned in (nearest, mapped * nearest.inv() * reference)
+            )
+            what = f"by {mounting.by} they are turned against each other by {np.degrees(apart):.3g} deg"
+            lines = f"rpy: [{own}] of {fit.source}'s sensor, or rpy: [{other}] of {fit.reference}'s"
+            notes.append(f"{fit.source} and {fit.reference}: {what}: {lines}")
     if len(fit.bias) == 3 and not all(part.holds(0.0) for part in fit.bias):
         offset = (0.0, 0.0, 0.0) if rates is None else rates.bias
         numbers = ", ".join(f"{part.value + known:.5f}" for part, known in zip(fit.bias, offset, strict=True))

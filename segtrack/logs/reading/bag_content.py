@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from segtrack.logs.log import Channel
 from segtrack.logs.reading.message_layout import (
+    TRANSFORMS,
     Connection,
     Field,
     MessageLayout,
@@ -45,7 +46,8 @@ class MessageSource:
     """Source of channels: a topic, or one of the transforms in a topic.
 
     Attributes:
-        name: Name of the topic, followed by the two frames of a transform; names of channels begin with it.
+        name: Name of the topic, followed by the two frames of a transform, or by the frame whose pose it is
+            where the topic has several; names of channels begin with it.
     """
 
     name: str
@@ -179,7 +181,10 @@ class Topic:
         return [*self._problems, f"{self.name}: {text} ({self._last_misfit})"]
 
     def channels(self) -> list[Channel]:
-        """Return the channels of all sources."""
+        """Return the channels of all sources; one of a single body is called as the topic."""
+        if len(self._sources) == 1 and self.type not in TRANSFORMS:
+            (source,) = self._sources.values()
+            source.name = self.name
         return [channel for source in self._sources.values() for channel in source.channels()]
 
     def take(

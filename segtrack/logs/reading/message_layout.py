@@ -231,7 +231,7 @@ def unit_of_field(kind: str, field: str) -> str:
     return _UNITS.get(kind, {}).get(field, "")
 
 
-_TRANSFORMS = ("tf2_msgs/msg/TFMessage", "tf/msg/tfMessage")
+TRANSFORMS = ("tf2_msgs/msg/TFMessage", "tf/msg/tfMessage")
 _NAMES = ("name", "names", "joint_names")
 _AXES = (("x", "y"), ("x", "y", "z"), ("x", "y", "z", "w"))
 _CODES = {
@@ -252,6 +252,8 @@ _CODES = {
 }
 _MOST_NUMBERS = 4096
 """Largest sequence of numbers that is kept."""
+_CHILD = ".child_frame_id"
+"""Field that names whose pose a message is, by which several robots on one topic are taken apart."""
 _MOST_PARTS = 64
 """Messages within a message that are walked through."""
 
@@ -281,7 +283,8 @@ class Block(NamedTuple):
     """Numbers of a message with one stamp.
 
     Attributes:
-        source: Suffix of the topic: the frames of a transform; empty for all others.
+        source: Suffix of the topic: the frames of a transform, or the frame whose pose it is, where it is
+            said; empty for all others.
         stamp: Time in the header.
         fields: Numbers of the block.
     """
@@ -341,16 +344,17 @@ class _Walk:
         self.skipped: dict[str, str] = {}
         self._fields: list[Field] = []
         self._frame = (0, 0)
+        self._child = ""
         self._ended = False
 
     def message(self, kind: str) -> None:
         """Walk through a whole message."""
-        if kind in _TRANSFORMS:
+        if kind in TRANSFORMS:
             for _ in range(self.cursor.length()):
                 self._transform()
         else:
             stamp = self._struct(kind, "", (), is_top=True)
-            self.blocks.append(Block("", stamp, tuple(self._fields)))
+            self.blocks.append(Block(self._child, stamp, tuple(self._fields)))
         if not self._ended:
             self.cursor.check_end()
 
@@ -410,7 +414,9 @@ class _Walk:
             self._struct(kind, path, names)
 
     def _single(self, path: str, kind: str, unit: str) -> None:
-        if kind == "string":
+        if kind == "string" and path == _CHILD:
+            self._child = f"[{self.cursor.key(self.cursor.text())}]"
+        elif kind == "string":
             self.cursor.text()
             self.skipped[path] = "text"
         elif kind in _CODES:

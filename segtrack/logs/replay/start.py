@@ -16,8 +16,8 @@ from segtrack.courses import Wall, Zone
 from segtrack.description import VehicleDescription
 from segtrack.errors import SegtrackError
 from segtrack.geometry import rpy_of
-from segtrack.logs.mapping import LoadedTerrain
-from segtrack.logs.replay.alignment import AlignedLog, flippers_at, stand
+from segtrack.logs.mapping import LoadedTerrain, stand
+from segtrack.logs.replay.alignment import AlignedLog, flippers_at
 from segtrack.logs.replay.path import Place, Shift, first_speeds, odometry_arc
 from segtrack.logs.replay.settings import ReplayScene, ReplaySettings
 from segtrack.logs.statistics import noise_of
@@ -344,6 +344,7 @@ class _Standing:
         known = {*log.motion.flippers, *settings.flippers}
         self._unknown = [name for name in scene.vehicle.flippers if name not in known]
         self._rest = stand(scene.vehicle, flippers)
+        self._turned = stand(scene.vehicle, {name: -angle for name, angle in flippers.items()})
         shapes = [track.spec.grousers for track in scene.vehicle.mounted_tracks()]
         self._grousers = max((shape.height for shape in shapes if shape is not None), default=0.0)
         self._level = float(np.ptp(place.heights)) <= self._grousers
@@ -413,6 +414,11 @@ class _Standing:
             yield f"give the angles of flippers of which the log has none: {', '.join(self._unknown)}"
         if all(self._log.motion.angle(name) is None for name in self._tilts()):
             return
+        if (pitch := self._log.motion.angle("pitch")) is not None:
+            logged, turned = _Logged.of(pitch, self._log.begin).value, self._turned.pitch
+            if abs(turned - logged) < TILTED < abs(self._rest.pitch - logged):
+                line = "`positive` in the mapping's flipper_angle"
+                yield f"turn the sign of the flippers that it stands on ({line}): then {_degrees(turned)} deg"
         rpy = self._mounting()
         if rpy is None:
             yield "make the terrain slope: the ground is level"
