@@ -82,7 +82,7 @@ class Drawn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Coverage:
+class ClockCoverage:
     """Estimates from logs of all conditions.
 
     Attributes:
@@ -140,7 +140,7 @@ def run_clocks(
     logs: int = LOGS,
     conditions: Sequence[ClockCondition] = CONDITIONS,
     on_done: Callable[[], object] | None = None,
-) -> Coverage:
+) -> ClockCoverage:
     """Fit clocks of logs with known ones.
 
     Args:
@@ -154,7 +154,7 @@ def run_clocks(
     chosen: dict[ClockCondition, list[Drawn]] = {condition: [] for condition, _ in jobs}
     for (condition, _), one in found:
         chosen[condition].append(one)
-    return Coverage({condition: tuple(each) for condition, each in chosen.items()})
+    return ClockCoverage({condition: tuple(each) for condition, each in chosen.items()})
 
 
 def draw(job: tuple[ClockCondition, int]) -> Drawn:
@@ -207,7 +207,7 @@ def _trembling(times: Array, size: float, rng: np.random.Generator) -> Array:
     return np.cumsum(rates) * _SAMPLE
 
 
-def clock_tables(result: Coverage) -> tuple[Table, Table]:
+def clock_tables(result: ClockCoverage) -> tuple[Table, Table]:
     """Tables by condition: intervals that hold the truth, and errors at times beside their deviations."""
     coverage = Table("trembling", "logs", *NAMES, title="Intervals of 95 % that hold the truth")
     shown = [f"{time:g} s" for time in TIMES]
@@ -223,7 +223,7 @@ def clock_tables(result: Coverage) -> tuple[Table, Table]:
     return coverage, errors
 
 
-def draw_clocks(result: Coverage) -> Figure:
+def draw_clocks(result: ClockCoverage) -> Figure:
     """Draw what holds, beside what chance allows for, and errors of the clock beside their deviations."""
     figure = new_figure(13.0, 5.0)
     left, right = figure.subplots(1, 2)
