@@ -299,8 +299,8 @@ def judge(job: _Job) -> Verdict:
         refuse([check_plausibility(mapped, ground)])
         settings = ReplaySettings(str(vehicle), ground, time_step=STEP, sample_time=5 * STEP)
         driven = replay(mapped.motion, settings)
-        clocks = {fit.source: fit.offset.std for fit in mapped.clocks}
-        compared = compare(driven, stated=Stated(inputs=dict(STATED)), clocks=clocks, workers=1)
+        stated, clocks = Stated(inputs=dict(STATED)), mapped.time_uncertainties
+        compared = compare(driven, stated=stated, clocks=clocks, workers=1)
     except SegtrackError as error:
         return Verdict(*named, None, 0, 0, {}, {}, (), str(error))
     evidence = evidence_of(mapped, driven, compared, ())
