@@ -1,3 +1,4 @@
+from .findings import Certainty as Certainty
 from .findings import Finding as Finding
 from .imported import ImportedRobot as ImportedRobot
 from .imported import import_robot as import_robot

@@ -13,7 +13,7 @@ from segtrack.errors import InvalidValueError
 from segtrack.geometry import GRAVITY, Pulley, rpy_of, wrap_belt
 from segtrack.importing.carriers import Carriers, FoundFlipper
 from segtrack.importing.finding import FoundTrack
-from segtrack.importing.findings import Findings
+from segtrack.importing.findings import Certainty, Findings
 from segtrack.importing.outlines import moved_out
 from segtrack.importing.robot import Joint, Robot
 from segtrack.importing.settings import Settings
@@ -24,7 +24,7 @@ _FRICTION, _MAX_SPEED = 0.6, 1.0
 """Defaults: Coulomb coefficient of a rubber belt [-], and largest belt speed [m/s]."""
 _HEIGHT_SHARE, _HIGHEST = 0.1, 0.025
 """Grouser height over half of the outline's height [-], and at most [m]."""
-_PITCHES = 4.5
+_PITCHES = 2.5
 """Pitch of grousers over their height [-]."""
 _LEAST_COUNT = 12
 _THICKNESS_SHARE, _THICKEST = 0.1, 0.02
@@ -175,7 +175,7 @@ class Designer:
         return VehicleDesign(
             tracks=tracks,
             flippers=flippers,
-            joints=tuple(map(self._joint, carriers.joints)),
+            joints=tuple(self._joint(joint) for joint in carriers.joints if joint.name not in self._followers()),
             differential=carriers.differential,
             without_contact=tuple(link for link in robot.links if link in stands_for - gone),
             taken=self.taken,
@@ -274,9 +274,11 @@ class Designer:
 
     def _drive(self, owner: str, found: FoundTrack) -> tuple[float, float, str]:
         """Largest force [N] and speed [m/s] of a track, and their sources."""
+        carrying = {joint.name for track in self.tracks for joint in self.robot.moving_joints(track.carrier)}
         joints = [wheel.joint for wheel in found.wheels]
-        for link in found.links:
-            joints += [j for name in self.robot.below(link) if (j := self.robot.joint_of.get(name)) and j.turns_round and name != link]
+        for name in (name for link in found.links for name in self.robot.below(link) if name != link):
+            joint = self.robot.joint_of[name]
+            joints += [joint] if joint.turns_round and joint.name not in carrying else []
         strong = max((j for j in joints if j.effort > 0), key=lambda j: j.effort, default=None)
         fast = max((j for j in joints if j.velocity > 0), key=lambda j: j.velocity, default=None)
         hints = self.robot.hints
@@ -353,16 +355,24 @@ class Designer:
                    "limits": f"joint {joint.name}", "max_torque": why, "max_speed": f"{why_speed} of joint {joint.name}"},
         )  # fmt: skip
 
+    def _followers(self) -> set[str]:
+        """Names of the joints that follow others."""
+        mimics = {str(j.get("name")) for j in self.robot.tree.iterfind("joint") if j.find("mimic") is not None}
+        differential = self.carriers.differential
+        return mimics if differential is None else mimics | {differential[1].name}
+
     def _joint(self, joint: Joint) -> JointDesign:
-        carried = {track.carrier for track in self.carriers.on_links}
-        mimics = any(j.get("name") == joint.name and j.find("mimic") is not None for j in self.robot.tree.iterfind("joint"))
-        driven = joint.child in carried and joint.effort > 0 and joint not in (self.carriers.differential or ())
         ends = [t for t in self.carriers.on_links if self.robot.moving_joints(t.carrier)[0] is joint]
-        is_arm = driven and not mimics and any(_is_at_end(joint, track) for track in ends)
-        if is_arm:
+        if any(_is_at_end(joint, track) for track in ends):
+            torque, source = joint.effort, "its effort and velocity"
+            if torque <= 0:
+                reach = max(track.length for track in ends)
+                torque = _rounded(GRAVITY * self.robot.mass * reach / len(self.tracks), 3)
+                source = "default: it bears its share of the weight at the end, as the file's effort is 0"
             speed = joint.velocity if joint.velocity > 0 else 1.0
-            self.findings.add("sure", f"joint {joint.name}", f"servo of {joint.effort:g} N m", "its effort and velocity")
-            return JointDesign(joint, joint.effort, speed)
+            certainty: Certainty = "sure" if joint.effort > 0 else "guessed"
+            self.findings.add(certainty, f"joint {joint.name}", f"servo of {torque:g} N m, {speed:g} rad/s", source)
+            return JointDesign(joint, torque, speed)
         self.findings.add("guessed", f"joint {joint.name}", "moves freely, with its damping", "it carries tracks and is no flipper's")
         return JointDesign(joint, None, 0.0)
 

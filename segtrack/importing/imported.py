@@ -146,7 +146,9 @@ def _middle(tracks: tuple[FoundTrack, ...]) -> float:
 
 def _remark_still_joints(robot: Robot, design: VehicleDesign, findings: Findings) -> None:
     """Add a remark on the joints that stand at 0."""
-    moved = {joint.joint.name for joint in design.joints}
+    moved = {joint.joint.name for joint in design.joints} | {
+        str(joint.get("name")) for joint in robot.tree.iterfind("joint") if joint.find("mimic") is not None
+    } | {joint.name for joint in design.differential or ()}
     gone = {link for flipper in design.flippers for link in flipper.found.links} | set(design.without_contact)
     still = [
         joint.name for link, joint in robot.joint_of.items()

@@ -27,7 +27,6 @@ _GIANT = 20.0
 """Extent of a mesh without a scale beyond which its robot's meshes are taken to be in mm [m]."""
 _ROUND = 0.1
 """Relative difference of two moments of inertia below which a link is taken to be round [-]."""
-_ALIKE = 1e-9
 
 
 def repair(file: Path, tree: Element, findings: Findings) -> None:
@@ -234,27 +233,17 @@ def _mend_inertias(folder: Path, tree: Element, findings: Findings) -> None:
 
 
 def _remark_copies(tree: Element, findings: Findings) -> None:
-    """Add remarks on links that have mass and shapes of another one at its place."""
-    seen: dict[tuple[str, ...], str] = {}
-    held = {_child(joint): joint for joint in tree.iterfind("joint")}
-    for link in tree.iterfind("link"):
-        name = str(link.get("name"))
-        mass, shapes = read_inertial(link).mass, link.findall("collision")
-        joint = held.get(name)
-        origin = joint.find("origin") if joint is not None else None
-        place = [float(w) for key in ("xyz", "rpy") for w in (origin.get(key, "0 0 0") if origin is not None else "0").split()]
-        if mass <= 0 or not shapes or joint is None or joint.get("type") != "fixed":
-            if mass > 0 and shapes:
-                seen[_content(mass, shapes)] = name
+    """Add a remark on links with the mass and inertia of the heaviest one, which were likely copied from it."""
+    links = tree.findall("link")
+    heaviest = max(links, key=lambda link: read_inertial(link).mass)
+    own = read_inertial(heaviest)
+    for link in links:
+        other = read_inertial(link)
+        if link is heaviest or other.mass <= 0 or not math.isclose(other.mass, own.mass, rel_tol=1e-9):
             continue
-        original = seen.setdefault(_content(mass, shapes), name)
-        if original != name and np.abs(place).max() < _ALIKE:
-            findings.add("remark", f"link {name}", f"its {mass:g} kg count", f"a copy of link {original}, at its place")
-
-
-def _content(mass: float, shapes: list[Element]) -> tuple[str, ...]:
-    texts = (ElementTree.tostring(shape, encoding="unicode") for shape in shapes)
-    return (f"{mass:g}", *(ElementTree.canonicalize(text, strip_text=True) for text in texts))
+        if np.allclose(other.inertia, own.inertia, rtol=1e-3, atol=1e-12):
+            what = f"it has mass and inertia of link {heaviest.get('name')}: a copy?"
+            findings.add("remark", f"link {link.get('name')}", f"its {own.mass:.4g} kg count", what)
 
 
 def _child(joint: Element) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
 from segtrack.experiments import Rig, belt_share, turn_on_the_spot
@@ -16,6 +18,8 @@ _DISTANCE, _SPEED = 0.5, 0.2
 _SETTLE = 0.5
 _TURN = 2.0
 """Time of settling and of turning [s]."""
+_SLICES = 20
+"""Number of times that the yaw is read in a turn, so that whole turns count."""
 _MODEL = "compliant"
 
 
@@ -63,9 +67,11 @@ def drive_trial(vehicle: VehicleDescription, engine: EngineName = "native") -> T
         aside = math.cos(start.yaw) * y - math.sin(start.yaw) * x
         robot.set_belt_speed(0.0, 0.0)
         world.run(_SETTLE)
-        before = robot.state.yaw
+        yaws = [robot.state.yaw]
         robot.set_belt_speed(speed, -speed)
-        world.run(_TURN)
-        turned = math.remainder(before - robot.state.yaw, 2 * math.pi)
+        for _ in range(_SLICES):
+            world.run(_TURN / _SLICES)
+            yaws.append(robot.state.yaw)
+        turned = float(-np.diff(np.unwrap(yaws)).sum())
     steered = turn_on_the_spot(Rig(vehicle, track_model=_MODEL, engine=engine), speed)
     return Trial(share, ahead, aside, turned, steered.over_expected)

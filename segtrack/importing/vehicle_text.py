@@ -103,10 +103,9 @@ def vehicle_text(robot: Robot, design: VehicleDesign, urdf: str, source: str, re
         lines.append("flippers:")
     for flipper in design.flippers:
         lines += _indented(_flipper_lines(flipper), 2)
-    moved = [joint for joint in design.joints if design.differential is None or joint.joint is not design.differential[1]]
-    if moved:
+    if design.joints:
         lines.append("joints:")
-    for joint in moved:
+    for joint in design.joints:
         keys = "{}" if joint.max_force is None else f"{{servo: {{max_force: {_number(joint.max_force)}, max_speed: {_number(joint.max_speed)}}}}}"
         lines.append(f"  {_word(joint.joint.name)}: {keys}  # carries tracks")
     return "\n".join(lines) + "\n"

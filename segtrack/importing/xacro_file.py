@@ -129,12 +129,12 @@ def _write_stand_ins(package: str, folder: Path, target: Path) -> list[str]:
     target.mkdir(parents=True)
     macros = [name for name in calls if name not in defined]
     for i, path in enumerate(dict.fromkeys(included)):
-        robot = ElementTree.Element("robot")
+        robot = ElementTree.Element("robot", {"xmlns:xacro": _XACRO.strip("{}")})
         for name in macros if i == 0 else ():
             keys = dict.fromkeys(key for call in calls[name] for key in call.attrib)
             blocks = max(len(call) for call in calls[name])
             parameters = " ".join([*(f"{key}:=''" for key in keys), *(f"*block_{k}" for k in range(blocks))])
-            ElementTree.SubElement(robot, f"{_XACRO}macro", name=name, params=parameters)
+            ElementTree.SubElement(robot, "xacro:macro", name=name, params=parameters)
         place = target / path
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(ElementTree.tostring(robot, encoding="unicode"), encoding="utf-8")
