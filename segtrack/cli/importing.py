@@ -14,14 +14,16 @@ from segtrack.cli.output import JsonFlag, command, path, say_written, show, word
 from segtrack.description import vehicle_links
 from segtrack.errors import InvalidValueError
 from segtrack.files import write_figure
-from segtrack.importing import UNITS, Question, drive_trial, import_robot
+from segtrack.importing import UNITS, Question
 
 _SETTINGS = ", ".join([*(f"{name} [{unit}]" for name, unit in UNITS.items()), "forward (x, -x, y, -y)"])
 
 
 @command
 def import_file(
-    file: Annotated[Path, typer.Argument(parser=path, help="URDF or xacro file of the robot.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(parser=path, help="URDF or xacro file of the robot.", show_default=False)
+    ],
     out: Annotated[
         Path | None,
         typer.Option(
@@ -42,11 +44,14 @@ def import_file(
     ] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Make a vehicle file of a robot's URDF or xacro file: find its tracks, ask for what is guessed, drive it.
+    """Make a vehicle file of a robot's URDF or xacro file: find its tracks, ask for guesses, drive it.
 
-    It writes the vehicle file, a URDF for its body and a picture, and prints what it found, guessed and missed, with
-    a trial drive: 0.5 m straight on and a turn on flat ground. It ends with exit code 2 where it finds no tracks.
+    It writes the vehicle file, a URDF for its body and a picture, and prints what it found, guessed and
+    missed, with a trial drive: 0.5 m straight on and a turn on flat ground. It ends with exit code 2 where it
+    finds no tracks.
     """
+    from segtrack.importing import drive_trial, import_robot
+
     asks = sys.stdin.isatty() and not yes and not as_json
     imported = import_robot(
         file,

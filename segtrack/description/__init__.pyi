@@ -1,3 +1,4 @@
+from .base import XML_ERRORS as XML_ERRORS
 from .base import Angle as Angle
 from .base import Beside as Beside
 from .base import Checks as Checks
@@ -9,7 +10,6 @@ from .base import Number as Number
 from .base import Positive as Positive
 from .base import Spec as Spec
 from .base import Text as Text
-from .base import XML_ERRORS as XML_ERRORS
 from .base import UnknownPartError as UnknownPartError
 from .base import Vector as Vector
 from .base import check as check

@@ -12,12 +12,14 @@ Data flows one way:
 | `direction` | names, plugins, axles | the forward direction; the tree is turned where it is not x |
 | `carriers` | joints between a track and the root | flippers, moving joints, joints held |
 | `settings` | what no file says | numbers with defaults, asked for or set |
-| `design`, `vehicle_text` | all of the above | texts of the URDF and of the vehicle file, with where each number is from |
+| `designer`, `design` | what was found, settings | `VehicleDesign`: numbers of a file, edits of the URDF |
+| `vehicle_text` | the design | texts of the URDF and the vehicle file, with where each number is from |
 | `imported` | a path | `ImportedRobot`: files written, description, findings |
 | `trial` | a description | weight on belts, 0.5 m straight, a turn, its yaw rate over planar friction |
 
-The common form is a URDF tree, as the body of a vehicle file is one: another format is another reader. What is
-found, where it is from and how sure it is stand in one list of `Finding`s, which the command shows as a table.
+The common form is a URDF tree, as the body of a vehicle file is one: another format is another reader. What
+is found, where it is from and how sure it is stand in one list of `Finding`s, which the command shows as a
+table.
 """
 
 import lazy_loader

@@ -71,7 +71,9 @@ class FoundFlipper:
         for link in self.links:
             frame = robot.frames[link]
             rotation = self.rotation @ frame.rotation
-            total += robot.mass_properties(link).transformed(rotation, self.rotation @ (frame.origin - self.pivot))
+            total += robot.mass_properties(link).transformed(
+                rotation, self.rotation @ (frame.origin - self.pivot)
+            )
         return total
 
     def points(self, robot: Robot) -> Array:
@@ -113,7 +115,9 @@ def find_carriers(robot: Robot, tracks: Sequence[FoundTrack], findings: Findings
     flippers = tuple(_flipper(robot, robot.joint_of[link], own, findings) for link, own in arms.items())
     moving = dict.fromkeys(j.name for track in on_links for j in robot.moving_joints(track.carrier))
     joints = tuple(joint for joint in robot.joint_of.values() if joint.name in moving)
-    return Carriers(tuple(on_body), flippers, tuple(on_links), joints, _differential(robot, on_body, joints, findings))
+    return Carriers(
+        tuple(on_body), flippers, tuple(on_links), joints, _differential(robot, on_body, joints, findings)
+    )
 
 
 def _is_flipper(joint: Joint, track: FoundTrack, robot: Robot) -> bool:
@@ -123,8 +127,13 @@ def _is_flipper(joint: Joint, track: FoundTrack, robot: Robot) -> bool:
     names = (joint.name, joint.child, *track.links)
     if any(map(is_flipper_name, names)):
         return True
-    near = [p for p in track.outline.pulleys if math.dist((p.x, p.z), joint.origin[[0, 2]]) < _NEAR_END * p.radius]
-    return any(track.length > _LONG * 2 * p.radius for p in near) and track.carrier not in robot.hints.left + robot.hints.right
+    near = [
+        p for p in track.outline.pulleys if math.dist((p.x, p.z), joint.origin[[0, 2]]) < _NEAR_END * p.radius
+    ]
+    return (
+        any(track.length > _LONG * 2 * p.radius for p in near)
+        and track.carrier not in robot.hints.left + robot.hints.right
+    )
 
 
 def _flipper(robot: Robot, joint: Joint, tracks: list[FoundTrack], findings: Findings) -> FoundFlipper:
@@ -132,7 +141,9 @@ def _flipper(robot: Robot, joint: Joint, tracks: list[FoundTrack], findings: Fin
     dx, dz = middles - joint.origin[[0, 2]]
     elevation = math.atan2(dz, abs(dx))
     tip: Literal["front", "rear"] = "front" if dx >= 0 else "rear"
-    if abs(elevation) > math.radians(80):  # It stands upright: its place on the robot says where it would lie.
+    if abs(elevation) > math.radians(
+        80
+    ):  # It stands upright: its place on the robot says where it would lie.
         others = [own.origin[0] for own in robot.joint_of.values()]
         tip = "front" if joint.origin[0] >= (min(others) + max(others)) / 2 else "rear"
         elevation = math.atan2(dz, dx if tip == "front" else -dx)
@@ -149,15 +160,22 @@ def _flipper(robot: Robot, joint: Joint, tracks: list[FoundTrack], findings: Fin
         findings.add("sure", f"{name}: limits", f"{low:.4g} to {high:.4g} rad", f"joint {joint.name}")
     if zero:
         text = f"joint position {-zero * float(raises):.4g} rad, where it lies flat"
-        findings.add("guessed", f"{name}: angle 0", text, f"at joint position 0 it points {math.degrees(elevation):.0f} deg up")
+        findings.add(
+            "guessed",
+            f"{name}: angle 0",
+            text,
+            f"at joint position 0 it points {math.degrees(elevation):.0f} deg up",
+        )
     return FoundFlipper(joint, tuple(tracks), tip, zero, limits, robot.below(joint.child))
 
 
 def _differential(
     robot: Robot, on_body: Sequence[FoundTrack], joints: Sequence[Joint], findings: Findings
 ) -> tuple[Joint, Joint] | None:
-    """Find two rockers, left and right on one axis, that carry all tracks: by themselves the body would tip over."""
-    rockers = [joint for joint in joints if not robot.moving_joints(joint.parent) and abs(joint.axis[1]) > 0.99]
+    """Find two rockers, left and right on one axis, that carry all tracks: the body would tip."""
+    rockers = [
+        joint for joint in joints if not robot.moving_joints(joint.parent) and abs(joint.axis[1]) > 0.99
+    ]
     if on_body or len(rockers) != 2:
         return None
     one, other = rockers

@@ -31,8 +31,8 @@ def forward_of(
 ) -> Array:
     """Forward direction of a robot, a level unit vector in its root frame (3,).
 
-    It is across the axles. Of the two ways, names with left and right and plugins vote for one, names with front and
-    rear too; x as in REP 103 (else y) is taken where they contradict each other, or say nothing.
+    It is across the axles. Of the two ways, names with left and right and plugins vote for one, names with
+    front and rear too; x as in REP 103 (else y) is taken where they contradict each other, or say nothing.
 
     Args:
         robot: Robot whose links' names are read.
@@ -50,7 +50,9 @@ def forward_of(
             raise InvalidValueError("--set forward", f"one of {', '.join(DIRECTIONS)}", given)
         chosen = np.array(DIRECTIONS[given], dtype=float)
         if abs(float(chosen @ ahead)) < 0.7:
-            raise InvalidValueError("--set forward", f"across the axles, which lie along {_words(axle)}", given)
+            raise InvalidValueError(
+                "--set forward", f"across the axles, which lie along {_words(axle)}", given
+            )
         findings.add("given", "forward", _words(chosen), "--set forward")
         return ahead if float(chosen @ ahead) > 0 else -ahead
     lateral, along = _lateral_votes(robot, tracks, axle), _longitudinal_votes(robot, tracks, ahead)
@@ -68,7 +70,9 @@ def forward_of(
         findings.add("remark", "forward", "some names disagree", f"votes of names: {sides}, {ends}")
     chosen = ahead * said[0]
     certain = float(chosen[0]) > 0.7
-    findings.add("sure" if certain else "guessed", "forward", _words(chosen), f"axles, names: {sides}, {ends}")
+    findings.add(
+        "sure" if certain else "guessed", "forward", _words(chosen), f"axles, names: {sides}, {ends}"
+    )
     return np.asarray(chosen)
 
 
@@ -112,7 +116,12 @@ def _longitudinal_votes(robot: Robot, tracks: Sequence[FoundTrack], ahead: Array
 
 
 def _end_votes(robot: Robot, links: Sequence[str], ahead: Array) -> Iterator[int]:
-    places = {link: float((robot.points(link).mean(axis=0) if robot.shapes(link) else robot.frames[link].origin) @ ahead) for link in links}
+    places = {
+        link: float(
+            (robot.points(link).mean(axis=0) if robot.shapes(link) else robot.frames[link].origin) @ ahead
+        )
+        for link in links
+    }
     middle = (min(places.values()) + max(places.values())) / 2 if places else 0.0
     for link, place in places.items():
         if abs(place - middle) > _APART:

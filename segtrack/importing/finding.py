@@ -1,7 +1,7 @@
 """Finding of a robot's tracks: links named so, axles in a row, links of a box and two cylinders.
 
-All is in the root frame with all joints at 0, whose z is up. `axle` is a level unit vector along the tracks' axles
-that points to the left; forward is `axle` x z.
+All is in the root frame with all joints at 0, whose z is up. `axle` is a level unit vector along the tracks'
+axles that points to the left; forward is `axle` x z.
 """
 
 from __future__ import annotations
@@ -65,7 +65,10 @@ class FoundTrack:
     def middle(self) -> Array:
         """Middle of its outline (x, z) [m]."""
         circles = np.array([[p.x, p.z, p.radius] for p in self.outline.pulleys])
-        low, high = (circles[:, :2] - circles[:, 2:]).min(axis=0), (circles[:, :2] + circles[:, 2:]).max(axis=0)
+        low, high = (
+            (circles[:, :2] - circles[:, 2:]).min(axis=0),
+            (circles[:, :2] + circles[:, 2:]).max(axis=0),
+        )
         return np.asarray((low + high) / 2)
 
     @property
@@ -103,7 +106,9 @@ def named_links(robot: Robot) -> tuple[str, ...]:
 def _holds_flippers(robot: Robot, link: str, named: Sequence[str]) -> bool:
     """Return whether all named links below one are flippers behind a moving joint of their own."""
     below = [other for other in named if other != link and other in robot.below(link)]
-    return all(robot.rigid_root(other) != robot.rigid_root(link) for other in below) and not is_flipper_name(link)
+    return all(robot.rigid_root(other) != robot.rigid_root(link) for other in below) and not is_flipper_name(
+        link
+    )
 
 
 def _is_wheel(robot: Robot, link: str) -> bool:
@@ -111,7 +116,7 @@ def _is_wheel(robot: Robot, link: str) -> bool:
 
 
 def find_axle(robot: Robot) -> Array | None:
-    """Direction of the tracks' axles, a level unit vector (3,) whose sign is such that forward is near +x or +y.
+    """Direction of the tracks' axles, a level unit vector (3,); forward would be near +x or +y.
 
     Returns:
         None without wheels, named links or links of a box and two cylinders, or if their axles are not level.
@@ -165,8 +170,12 @@ def find_tracks(robot: Robot, axle: Array, around_wheels: bool, findings: Findin
     wheels = parallel(find_wheels(robot), axle)
     named = tuple(_of_link(robot, link, axle) for link in named_links(robot))
     hinted = bool(set(robot.hints.left + robot.hints.right) & {wheel.joint.child for wheel in wheels})
-    least = 2 if around_wheels or hinted or named else _ENOUGH
+    least = 2 if around_wheels or hinted else _ENOUGH
     driven = tuple(_around_wheels(robot, wheels, axle, least, findings))
+    if named and all(_is_arm(robot, track) for track in named):
+        carried = {link for track in named for link in robot.below(track.carrier)}
+        main = driven or tuple(_of_link(robot, link, axle) for link in _boxed_links(robot))
+        return (*(track for track in main if not carried & set(track.links)), *named)
     if named and not _are_frames(named, driven):
         return named
     if driven:
@@ -177,6 +186,11 @@ def find_tracks(robot: Robot, axle: Array, around_wheels: bool, findings: Findin
     return tuple(_of_link(robot, link, axle) for link in _boxed_links(robot))
 
 
+def _is_arm(robot: Robot, track: FoundTrack) -> bool:
+    """Return whether a track is a flipper by its name and a joint that moves it: others may be on the body."""
+    return bool(robot.moving_joints(track.carrier)) and any(map(is_flipper_name, track.links))
+
+
 def count_axles(robot: Robot, axle: Array) -> tuple[int, int]:
     """Numbers of wheels on the left and on the right."""
     sides = [float(wheel.center @ axle) for wheel in parallel(find_wheels(robot), axle)]
@@ -185,7 +199,7 @@ def count_axles(robot: Robot, axle: Array) -> tuple[int, int]:
 
 
 def _are_frames(named: Sequence[FoundTrack], driven: Iterable[FoundTrack]) -> bool:
-    """Return whether belts around wheels stick out of the named links at their places: these are their frames."""
+    """Return whether belts around wheels stick out of the named links at their places."""
     for belt in driven:
         beside = [track for track in named if abs(belt.side - track.side) < (belt.width + track.width) / 2]
         if not beside:
@@ -206,7 +220,10 @@ def _of_link(robot: Robot, link: str, axle: Array) -> FoundTrack:
     circles = np.concatenate([_shape_circles(shape, axle) for shape in shapes])
     along = np.concatenate([_shape_extent(shape, axle) for shape in shapes])
     names = [str(s.tag.get("filename", "")).rpartition("/")[2] for s in shapes if s.tag.tag == "mesh"]
-    kinds = names or [f"{sum(s.tag.tag == kind for s in shapes)} {kind}" for kind in dict.fromkeys(s.tag.tag for s in shapes)]
+    kinds = names or [
+        f"{sum(s.tag.tag == kind for s in shapes)} {kind}"
+        for kind in dict.fromkeys(s.tag.tag for s in shapes)
+    ]
     return FoundTrack(
         links=(link,),
         carrier=robot.rigid_root(link),
@@ -219,7 +236,7 @@ def _of_link(robot: Robot, link: str, axle: Array) -> FoundTrack:
 
 
 def _shape_circles(shape: LinkShape, axle: Array) -> Array:
-    """Circles and points, rows of x, z and radius (n, 3), whose hull is a shape's outline across an axle [m]."""
+    """Circles and points, rows x, z, radius (n, 3), whose hull is a shape's outline across an axle [m]."""
     forward = np.cross(axle, UP)
     lies_along = abs(float(shape.frame.rotation[:, 2] @ axle)) > 0.9999
     if shape.tag.tag in ("sphere", "cylinder", "capsule") and (lies_along or shape.tag.tag == "sphere"):

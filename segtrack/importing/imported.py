@@ -15,13 +15,14 @@ from segtrack.description import VehicleDescription, load_vehicle, low_shapes
 from segtrack.errors import InvalidValueError, Problem, RobotFileError, VehicleFileError
 from segtrack.files import check_file, write_text
 from segtrack.importing.carriers import find_carriers
-from segtrack.importing.design import Designer, VehicleDesign
+from segtrack.importing.design import VehicleDesign
+from segtrack.importing.designer import Designer
 from segtrack.importing.direction import forward_of, turned
 from segtrack.importing.finding import FoundTrack, count_axles, find_axle, find_tracks
 from segtrack.importing.findings import Finding, Findings
 from segtrack.importing.reading import read_hints, read_tree, remark_unread
 from segtrack.importing.repairs import repair
-from segtrack.importing.robot import Robot
+from segtrack.importing.robot import MOVING, Robot
 from segtrack.importing.settings import Ask, Settings
 from segtrack.importing.vehicle_text import urdf_text, vehicle_text
 
@@ -58,11 +59,12 @@ def import_robot(
 
     Args:
         path: Path of a URDF or xacro file.
-        out: Path of the vehicle file (.yaml); by default the robot's name, in the current folder. The URDF of its
-            body is written beside it.
+        out: Path of the vehicle file (.yaml); by default the robot's name, in the current folder. The URDF of
+            its body is written beside it.
         arguments: Arguments of a xacro file by name.
-        settings: Numbers that the user sets, by name: friction, max_speed [m/s], max_force [N], grouser_height [m],
-            grouser_pitch [m], belt_mass [kg], belt_thickness [m], mass [kg]; and forward: x, -x, y or -y.
+        settings: Numbers that the user sets, by name: friction, max_speed [m/s], max_force [N],
+            grouser_height [m], grouser_pitch [m], belt_mass [kg], belt_thickness [m], mass [kg]; and
+            forward: x, -x, y or -y.
         tracks_around_wheels: True to make tracks around two wheels on a side.
         ask: Function that answers questions; proposals are taken without one.
 
@@ -84,7 +86,9 @@ def import_robot(
     check_file("--out", vehicle_file, (".yaml", ".yml"))
     urdf_file = vehicle_file.with_suffix(".urdf")
     if urdf_file.exists() and urdf_file.samefile(file):
-        raise InvalidValueError("--out", f"another name than that of {file}, which would be overwritten", str(vehicle_file))
+        raise InvalidValueError(
+            "--out", f"another name than that of {file}, which would be overwritten", str(vehicle_file)
+        )
     robot, tracks = _tracks_ahead(robot, file, chosen, tracks_around_wheels, findings)
     design = Designer(robot, find_carriers(robot, tracks, findings), chosen, findings).design()
     _remark_still_joints(robot, design, findings)
@@ -107,7 +111,12 @@ def _with_mass(robot: Robot, file: Path, settings: Settings, findings: Findings)
                     element.set(key, repr(float(value) * given / mass))
         findings.add("given", "mass", f"{given:.4g} kg", f"all links' times {given / mass:.4g}")
         return Robot(robot.name, robot.tree, robot.folder, robot.hints)
-    findings.add("sure", "mass", f"{mass:.4g} kg", f"{sum(robot.mass_properties(n).mass > 0 for n in robot.links)} links")
+    findings.add(
+        "sure",
+        "mass",
+        f"{mass:.4g} kg",
+        f"{sum(robot.mass_properties(n).mass > 0 for n in robot.links)} links",
+    )
     return robot
 
 
@@ -122,7 +131,7 @@ def _tracks_ahead(
     axle = find_axle(robot)
     if axle is None:
         message = (
-            "must have tracks: wheels that turn about level axles, links named track, belt, crawler or flipper, "
+            "must have tracks: wheels with level axles, links named track, belt, crawler or flipper, "
             "links of a box and two cylinders, or a plugin that names them; got none"
         )
         raise RobotFileError(file.name, [Problem("", message)])
@@ -146,16 +155,24 @@ def _middle(tracks: tuple[FoundTrack, ...]) -> float:
 
 def _remark_still_joints(robot: Robot, design: VehicleDesign, findings: Findings) -> None:
     """Add a remark on the joints that stand at 0."""
-    moved = {joint.joint.name for joint in design.joints} | {
-        str(joint.get("name")) for joint in robot.tree.iterfind("joint") if joint.find("mimic") is not None
-    } | {joint.name for joint in design.differential or ()}
+    moved = (
+        {joint.joint.name for joint in design.joints}
+        | {
+            str(joint.get("name"))
+            for joint in robot.tree.iterfind("joint")
+            if joint.find("mimic") is not None
+        }
+        | {joint.name for joint in design.differential or ()}
+    )
     gone = {link for flipper in design.flippers for link in flipper.found.links} | set(design.without_contact)
     still = [
         joint.name for link, joint in robot.joint_of.items()
-        if joint.kind in ("revolute", "continuous", "prismatic") and link not in gone and joint.name not in moved
+        if joint.kind in MOVING and link not in gone and joint.name not in moved
     ]  # fmt: skip
     if still:
-        findings.add("remark", "joints that stand at 0", ", ".join(still), "name them under `joints:` to move them")
+        findings.add(
+            "remark", "joints that stand at 0", ", ".join(still), "name them under `joints:` to move them"
+        )
 
 
 def _compare_separation(robot: Robot, tracks: tuple[FoundTrack, ...], findings: Findings) -> None:
@@ -164,13 +181,24 @@ def _compare_separation(robot: Robot, tracks: tuple[FoundTrack, ...], findings: 
     sides = [abs(track.side - _middle(tracks)) for track in tracks]
     if said is not None and min(abs(said - 2 * side) for side in sides) > 0.05 * said:
         found = ", ".join(sorted({f"{2 * side:.3g}" for side in sides}))
-        findings.add("remark", "separation", f"{said:g} m in a plugin, {found} m between the tracks found", "the tracks' places count")
+        findings.add(
+            "remark",
+            "separation",
+            f"{said:g} m in a plugin, {found} m between the tracks found",
+            "the tracks' places count",
+        )
 
 
-def _written(robot: Robot, design: VehicleDesign, file: Path, source: str, findings: Findings) -> VehicleDescription:
+def _written(
+    robot: Robot, design: VehicleDesign, file: Path, source: str, findings: Findings
+) -> VehicleDescription:
     """Vehicle of the file that is written, with shapes that reach as low as the belts out of contact."""
     while True:
-        remarks = [f"{f.certainty}: {f.what}: {f.value} ({f.source})" for f in findings if f.certainty in ("missing", "remark")]
+        remarks = [
+            f"{f.certainty}: {f.what}: {f.value} ({f.source})"
+            for f in findings
+            if f.certainty in ("missing", "remark")
+        ]
         text = vehicle_text(robot, design, file.with_suffix(".urdf").name, source, remarks)
         write_text(file, text)
         try:
@@ -181,7 +209,9 @@ def _written(robot: Robot, design: VehicleDesign, file: Path, source: str, findi
         if not low:
             break
         for shape in low:
-            findings.add("remark", f"link {shape.link}", "left out of contact", f"{shape}, and would carry the robot")
+            findings.add(
+                "remark", f"link {shape.link}", "left out of contact", f"{shape}, and would carry the robot"
+            )
         names = (*design.without_contact, *dict.fromkeys(shape.link for shape in low))
         design = dataclasses.replace(design, without_contact=names)
     off = description.mass - robot.mass

@@ -1,8 +1,9 @@
 """Pulleys of a belt around circles, and pulleys fitted to the convex outline of a shape.
 
-The outline of points or circles in the track plane is their support function: for each direction u(a) = (cos a,
-sin a) the farthest extent h(a) = max_i (c_i . u + r_i). A belt around pulleys has the same form, so that pulleys
-are fitted by least squares on h; the greatest difference of the two h is the greatest distance of the outlines.
+The outline of points or circles in the track plane is their support function: for each direction u(a) = (cos
+a, sin a) the farthest extent h(a) = max_i (c_i . u + r_i). A belt around pulleys has the same form, so that
+pulleys are fitted by least squares on h; the greatest difference of the two h is the greatest distance of the
+outlines.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ def support(circles: Array) -> Array:
 def outline_of(circles: Array) -> Outline:
     """Outline of circles and points with rows x, z, radius (n, 3) [m].
 
-    It is exact where the hull's circles can be pulleys, which points within it do not change. Circles that overlap
-    a little are made smaller until they do not; else pulleys are fitted.
+    It is exact where the hull's circles can be pulleys, which points within it do not change. Circles that
+    overlap a little are made smaller until they do not; else pulleys are fitted.
     """
     round_ones = [Pulley(*row) for row in circles[circles[:, 2] > 0].tolist()]
     extent = support(circles)
@@ -77,8 +78,8 @@ def outline_of(circles: Array) -> Outline:
 def fit_pulleys(extents: tuple[float, ...]) -> Outline:
     """Fit the fewest pulleys to an outline given by its support function (ways,) [m].
 
-    Up to `_MOST_PULLEYS` of them are tried; the outline of the smallest distance is taken if none is within 3 mm
-    and 1 % of the outline's length.
+    Up to `_MOST_PULLEYS` of them are tried; the outline of the smallest distance is taken if none is within 3
+    mm and 1 % of the outline's length.
     """
     extent = np.array(extents)
     widths = extent[: _WAYS // 2] + extent[_WAYS // 2 :]
@@ -162,7 +163,11 @@ def _starts(extent: Array, before: Array, count: int, height: float) -> Iterator
         yield before
     else:
         lacking = extent - support(before)
-        peaks = [k for k in range(_WAYS) if lacking[k] > 0 and lacking[k] >= max(lacking[k - 1], lacking[(k + 1) % _WAYS])]
+        peaks = [
+            k
+            for k in range(_WAYS)
+            if lacking[k] > 0 and lacking[k] >= max(lacking[k - 1], lacking[(k + 1) % _WAYS])
+        ]
         for k in sorted(peaks, key=lambda k: -lacking[k])[:4] or [int(lacking.argmax())]:
             radius = height / 4
             # The point of the outline with this normal: h u + h' t.

@@ -25,7 +25,7 @@ _SIDES = {
     "left_track": "left", "left_flipper": "left", "left_joint": "left", "leftjoint": "left",
     "right_track": "right", "right_flipper": "right", "right_joint": "right", "rightjoint": "right",
 }  # fmt: skip
-"""Tags of plugins (track plugins of Gazebo, gz-sim's TrackedVehicle, diff_drive) that name links or joints."""
+"""Tags of plugins (Gazebo's track plugins, gz-sim's TrackedVehicle, diff_drive) that name links or joints."""
 _NUMBERS = {
     "track_mu": "friction",
     "track_mu2": "lateral_friction",
@@ -86,16 +86,22 @@ def read_hints(tree: Element, findings: Findings) -> Hints:
                 for name in (text, *((part.text or "").strip() for part in element.iterfind("link"))):
                     link = _link_of(name, joints)
                     if name and not any(each.get("name") == link for each in tree.iterfind("link")):
-                        findings.add("remark", f"{source}: {element.tag}", "is left aside", f"no link {name!r}")
+                        findings.add(
+                            "remark", f"{source}: {element.tag}", "is left aside", f"no link {name!r}"
+                        )
                     elif name:
                         named[side].append(link)
             elif quantity := _NUMBERS.get(tag):
                 number = _number(text)
                 if number is None or number <= 0:
-                    findings.add("remark", f"{source}: {element.tag}", "is left aside", f"no number: {text!r}")
+                    findings.add(
+                        "remark", f"{source}: {element.tag}", "is left aside", f"no number: {text!r}"
+                    )
                 else:
                     numbers.setdefault(quantity, number)
-                    findings.add("sure", quantity.replace("_", " "), f"{number:g}", f"{source}: {element.tag}")
+                    findings.add(
+                        "sure", quantity.replace("_", " "), f"{number:g}", f"{source}: {element.tag}"
+                    )
     return Hints(tuple(named["left"]), tuple(named["right"]), **numbers)
 
 

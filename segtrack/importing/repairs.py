@@ -65,7 +65,9 @@ def _drop_doubled(tree: Element, findings: Findings) -> None:
         first: dict[str, str] = {}
         for element in tree.findall(tag):
             name = str(element.get("name"))
-            text = ElementTree.canonicalize(ElementTree.tostring(element, encoding="unicode"), strip_text=True)
+            text = ElementTree.canonicalize(
+                ElementTree.tostring(element, encoding="unicode"), strip_text=True
+            )
             if first.setdefault(name, text) == text and element is not _first(tree, tag, name):
                 tree.remove(element)
                 findings.add("remark", f"{tag} {name}", "counted once", "it stands there twice, word by word")
@@ -86,7 +88,11 @@ def _complete_joints(tree: Element, findings: Findings) -> None:
             joint.set("type", "continuous")
             findings.add("remark", name, "turns without limits", "a revolute joint without <limit>")
         axis = joint.find("axis")
-        if axis is not None and axis.get("xyz", "").split() and not any(map(_is_not_zero, axis.get("xyz", "").split())):
+        if (
+            axis is not None
+            and axis.get("xyz", "").split()
+            and not any(map(_is_not_zero, axis.get("xyz", "").split()))
+        ):
             tree_default = "1 0 0"
             axis.set("xyz", tree_default)
             findings.add("remark", name, "axis x", "an axis of 0 0 0; URDF's default is x")
@@ -114,7 +120,9 @@ def _drop_nameless_meshes(tree: Element, findings: Findings) -> None:
     for link, shape, mesh in _shape_meshes(tree):
         if not mesh.get("filename", "").strip():
             link.remove(shape)
-            findings.add("remark", f"link {link.get('name')}", f"{shape.tag} left out", "a mesh without a file name")
+            findings.add(
+                "remark", f"link {link.get('name')}", f"{shape.tag} left out", "a mesh without a file name"
+            )
 
 
 def _drop_unreadable_meshes(folder: Path, tree: Element, findings: Findings) -> dict[str, list[str]]:
@@ -163,7 +171,9 @@ def _drop_thin(tree: Element, findings: Findings) -> None:
     for link in tree.iterfind("link"):
         for shape in link.findall("collision"):
             for tag in shape.iterfind("geometry/*"):
-                keys = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",)}.get(tag.tag, ())
+                keys = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",)}.get(
+                    tag.tag, ()
+                )
                 if any(min(map(float, tag.get(key, "0").split())) <= 0 for key in keys):
                     link.remove(shape)
                     what = f"a {tag.tag} without volume"
@@ -178,7 +188,12 @@ def _guess_shape(tree: Element, link: str, meshes: list[str], findings: Findings
         return
     properties = read_inertial(element)
     if properties.mass <= 0 or impossible_moments(element.find("inertial")) is not None:
-        findings.add("missing", f"shape of link {link}", "none", f"mesh {meshes[0]} is missing, and an inertia to guess by")
+        findings.add(
+            "missing",
+            f"shape of link {link}",
+            "none",
+            f"mesh {meshes[0]} is missing, and an inertia to guess by",
+        )
         return
     moments, axes = np.linalg.eigh(properties.inertia)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
@@ -198,7 +213,7 @@ def _guess_shape(tree: Element, link: str, meshes: list[str], findings: Findings
         sizes = np.sqrt(np.maximum(6 * (moments.sum() - 2 * moments) / properties.mass, 1e-6))
         frame, tag = axes, Element("box", size=" ".join(f"{size:.6g}" for size in sizes))
         order = np.abs(axes).argmax(axis=1)
-        shape = f"box of {' x '.join(f'{size:.3g}' for size in sizes[order])} m"
+        shape = f"box of {_by(sizes[order])} m"
     SubElement(collision, "origin", xyz=_text(properties.center), rpy=_text(np.array(rpy_of(frame))))
     SubElement(collision, "geometry").append(tag)
     findings.add("guessed", f"shape of link {link}", shape, f"its inertia, as mesh {meshes[0]} is missing")
@@ -227,13 +242,13 @@ def _mend_inertias(folder: Path, tree: Element, findings: Findings) -> None:
         if origin is not None:
             origin.set("rpy", "0 0 0")
         findings.add(
-            "guessed", f"inertia of link {link}", f"that of a box of {' x '.join(f'{s:.3g}' for s in size)} m",
+            "guessed", f"inertia of link {link}", f"that of a box of {_by(size)} m",
             "its own is one that no body can have",
         )  # fmt: skip
 
 
 def _remark_copies(tree: Element, findings: Findings) -> None:
-    """Add a remark on links with the mass and inertia of the heaviest one, which were likely copied from it."""
+    """Add a remark on links with the mass and inertia of the heaviest one, as if copied from it."""
     links = tree.findall("link")
     heaviest = max(links, key=lambda link: read_inertial(link).mass)
     own = read_inertial(heaviest)
@@ -249,6 +264,10 @@ def _remark_copies(tree: Element, findings: Findings) -> None:
 def _child(joint: Element) -> str:
     child = joint.find("child")
     return "" if child is None else str(child.get("link"))
+
+
+def _by(sizes: NDArray[np.float64]) -> str:
+    return " x ".join(f"{size:.3g}" for size in sizes)
 
 
 def _text(values: NDArray[np.float64]) -> str:

@@ -91,7 +91,9 @@ class Settings:
         value, unit = self._given.get(name, proposal), UNITS[name].replace("-", "")
         if name in self._given:
             certainty, source = "given", "--set or answer"
-        self._findings.add(certainty, f"{owner}: {name.replace('_', ' ')}", f"{value:.4g} {unit}".strip(), source)
+        self._findings.add(
+            certainty, f"{owner}: {name.replace('_', ' ')}", f"{value:.4g} {unit}".strip(), source
+        )
         return value
 
 

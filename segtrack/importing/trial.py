@@ -32,7 +32,8 @@ class Trial:
         distance: Way driven forward where 0.5 m are asked for [m].
         drift: Way driven to the left meanwhile [m].
         turned: Angle turned to the right in 2 s [rad].
-        over_friction: Yaw rate over that of planar friction under the loads of the turn [-]; None where that is 0.
+        over_friction: Yaw rate over that of planar friction under the loads of the turn [-]; None where that
+            is 0.
     """
 
     belt_share: float

@@ -14,9 +14,11 @@ from segtrack.importing.design import FlipperDesign, TrackDesign, VehicleDesign
 from segtrack.importing.findings import Findings
 from segtrack.importing.robot import Robot
 
+_YAML_WORDS = frozenset("true false yes no on off null y n".split())
+
 
 def urdf_text(robot: Robot, design: VehicleDesign, folder: Path, findings: Findings) -> str:
-    """Text of the URDF of the body: without flippers and belts' masses, with meshes that resolve from a folder.
+    """Text of the body's URDF: without flippers and belts' masses, with meshes that resolve from a folder.
 
     Args:
         robot: Robot whose x is forward.
@@ -29,7 +31,7 @@ def urdf_text(robot: Robot, design: VehicleDesign, folder: Path, findings: Findi
     lost = set()
     for joint in tree.findall("joint"):
         child = joint.find("child")
-        if child is not None and child.get("link") in gone:
+        if child is not None and str(child.get("link")) in gone:
             tree.remove(joint)
             lost.add(str(joint.get("name")))
     for link in tree.findall("link"):
@@ -85,7 +87,7 @@ def vehicle_text(robot: Robot, design: VehicleDesign, urdf: str, source: str, re
         remarks: Remarks, a comment each.
     """
     lines = [
-        "# Written by `segtrack import`: each line says where its numbers are from; look at those called default.",
+        "# Written by `segtrack import`: lines say where numbers are from; look at those called default.",
         *(f"# {remark}" for remark in remarks),
         f"name: {_word(robot.name)}",
         f"source: {_word(f'imported from {source}')}",
@@ -106,7 +108,10 @@ def vehicle_text(robot: Robot, design: VehicleDesign, urdf: str, source: str, re
     if design.joints:
         lines.append("joints:")
     for joint in design.joints:
-        keys = "{}" if joint.max_force is None else f"{{servo: {{max_force: {_number(joint.max_force)}, max_speed: {_number(joint.max_speed)}}}}}"
+        keys = "{}"
+        if joint.max_force is not None:
+            force, speed = _number(joint.max_force), _number(joint.max_speed)
+            keys = f"{{servo: {{max_force: {force}, max_speed: {speed}}}}}"
         lines.append(f"  {_word(joint.joint.name)}: {keys}  # carries tracks")
     return "\n".join(lines) + "\n"
 
@@ -116,7 +121,9 @@ def _track_lines(track: TrackDesign) -> list[str]:
     parent = [] if track.parent is None else [f"parent: {_word(track.parent)}"]
     turned = [f"rpy: {_row(track.rpy)}"] if any(abs(angle) > 1e-12 for angle in track.rpy) else []
     mount = ", ".join([*parent, f"xyz: {_row(track.xyz)}", *turned])
-    pulleys = ", ".join(f"{{x: {_number(p.x)}, z: {_number(p.z)}, radius: {_number(p.radius)}}}" for p in track.pulleys)
+    pulleys = ", ".join(
+        f"{{x: {_number(p.x)}, z: {_number(p.z)}, radius: {_number(p.radius)}}}" for p in track.pulleys
+    )
     height = _number(track.grouser_height)
     shape = f"box: {{length: {_number(round(0.6 * track.grouser_height, 5))}, height: {height}}}"
     friction = f"friction: {_number(track.friction)}"
@@ -129,7 +136,11 @@ def _track_lines(track: TrackDesign) -> list[str]:
         *_commented("width", _number(track.found.width), notes),
         *_commented("belt", f"{{mass: {track.belt_mass!r}, thickness: {_number(track.thickness)}}}", notes),
         *_commented("grousers", f"{{count: {track.grouser_count}, shape: {{{shape}}}}}", notes),
-        *_commented("drive", f"{{max_force: {_number(track.max_force)}, max_speed: {_number(track.max_speed)}}}", notes),
+        *_commented(
+            "drive",
+            f"{{max_force: {_number(track.max_force)}, max_speed: {_number(track.max_speed)}}}",
+            notes,
+        ),
         *_commented("contact", f"{{{friction}}}", notes),
     ]
 
@@ -174,5 +185,5 @@ def _number(value: float) -> str:
 
 def _word(text: str) -> str:
     """Text in YAML's double quotes; plain where it cannot be taken for anything else."""
-    plain = text.isidentifier() and text.lower() not in {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+    plain = text.isidentifier() and text.isascii() and text.lower() not in _YAML_WORDS
     return text if plain else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

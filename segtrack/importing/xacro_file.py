@@ -21,15 +21,26 @@ from segtrack.importing.findings import Findings
 _MOST_FILES = 500
 """Number of a package's files, at most, in which macros are looked for."""
 _XACRO = "{http://www.ros.org/wiki/xacro}"
-_OWN_TAGS = {"include", "arg", "property", "macro", "if", "unless", "insert_block", "call", "element", "attribute"}
+_OWN_TAGS = {
+    "include",
+    "arg",
+    "property",
+    "macro",
+    "if",
+    "unless",
+    "insert_block",
+    "call",
+    "element",
+    "attribute",
+}
 
 
 def expand_xacro(file: Path, arguments: Mapping[str, str], findings: Findings) -> str:
     """Expand a xacro file to the text of a URDF.
 
     Packages of `$(find ...)` are looked for as meshes of `package://` are: in the file's folder and those
-    above, then in `ROS_PACKAGE_PATH` and `AMENT_PREFIX_PATH`. What files of a missing package would add, sensors
-    mostly, is left out with a remark.
+    above, then in `ROS_PACKAGE_PATH` and `AMENT_PREFIX_PATH`. What files of a missing package would add,
+    sensors mostly, is left out with a remark.
 
     Args:
         file: Path of the xacro file.
@@ -55,7 +66,7 @@ def expand_xacro(file: Path, arguments: Mapping[str, str], findings: Findings) -
                 if not found.is_dir():
                     macros = _write_stand_ins(package, file.parent, found)
                     what = f"left out, with its macros {', '.join(macros)}" if macros else "left out"
-                    place = f"looked in {file.parent} and the folders above, ROS_PACKAGE_PATH and AMENT_PREFIX_PATH"
+                    place = f"looked in {file.parent} and above, ROS_PACKAGE_PATH, AMENT_PREFIX_PATH"
                     findings.add("missing", f"package {package} of $(find {package})", what, place)
             return str(found.absolute())
 
@@ -63,7 +74,9 @@ def expand_xacro(file: Path, arguments: Mapping[str, str], findings: Findings) -
             with _index_of_packages(find_package), contextlib.redirect_stderr(io.StringIO()):
                 document = xacro.process_file(str(file), mappings=dict(arguments))
             return str(document.toprettyxml(indent="  ")).replace(f"{stand_ins}/", "package://")
-        except Exception as error:  # xacro evaluates the file's own Python expressions, which fail as they like.
+        except (
+            Exception
+        ) as error:  # xacro evaluates the file's own Python expressions, which fail as they like.
             raise RobotFileError(file.name, [Problem("", f"xacro: {_reason(error)}")]) from None
 
 
@@ -87,7 +100,7 @@ def _package_folder(package: str, folder: Path) -> Path | None:
 
 @contextlib.contextmanager
 def _index_of_packages(find_package: Callable[[str], str]) -> Iterator[None]:
-    """Context in which xacro's `$(find ...)`, which asks ROS 2's index of packages, asks a function instead."""
+    """Context in which xacro's `$(find ...)` asks a function, and not ROS 2's index of packages."""
     index, packages = ModuleType("ament_index_python"), ModuleType("ament_index_python.packages")
     packages.get_package_share_directory = find_package  # type: ignore[attr-defined]
     modules = {module.__name__: module for module in (index, packages)}
@@ -104,13 +117,15 @@ def _index_of_packages(find_package: Callable[[str], str]) -> Iterator[None]:
 
 
 def _write_stand_ins(package: str, folder: Path, target: Path) -> list[str]:
-    """Write empty files for those that are included from a missing package; return the macros they stand in for.
+    """Write empty files for those included from a missing package; return the macros they stand in for.
 
-    The first of them defines each macro that is called in the package of `folder` and defined nowhere there, with the
-    parameters of its calls and without content.
+    The first of them defines each macro that is called in the package of `folder` and defined nowhere there,
+    with the parameters of its calls and without content.
     """
     top = next((place for place in (folder, *folder.parents) if (place / "package.xml").is_file()), folder)
-    files = [each for suffix in ("*.xacro", "*.urdf", "*.gazebo") for each in sorted(top.rglob(suffix))][:_MOST_FILES]
+    files = [each for suffix in ("*.xacro", "*.urdf", "*.gazebo") for each in sorted(top.rglob(suffix))][
+        :_MOST_FILES
+    ]
     included, calls, defined = list[str](), dict[str, list[Element]](), set[str]()
     for file in files:
         try:

@@ -26,7 +26,9 @@ def findings_table(findings: Iterable[Finding], name: str) -> Table:
     for finding in findings:
         owner, _, what = finding.what.partition(": ")
         key = (finding.certainty, what, finding.value, finding.source)
-        rows.setdefault(key if what else (finding.certainty, "", finding.value, finding.source), []).append(owner)
+        rows.setdefault(key if what else (finding.certainty, "", finding.value, finding.source), []).append(
+            owner
+        )
     for certainty in get_args(Certainty):
         for (own, what, value, source), owners in rows.items():
             if own == certainty:
@@ -55,8 +57,12 @@ def trial_table(trial: Trial, name: str) -> Table:
     """
     table = Table("trial drive, flat ground", "", "target", title=f"{name} in the native engine")
     table.add_row("weight on belts, over weight", f"{trial.belt_share:.2f}", "1.00")
-    table.add_row("0.5 m straight on", f"{trial.distance:.3f} m, {trial.drift * 1e3:+.1f} mm to the left", "0.5 m")
+    table.add_row(
+        "0.5 m straight on", f"{trial.distance:.3f} m, {trial.drift * 1e3:+.1f} mm to the left", "0.5 m"
+    )
     table.add_row("turn to the right, 2 s", f"{math.degrees(trial.turned):.1f} deg", "")
-    over = "not known: friction hardly turns it" if trial.over_friction is None else f"{trial.over_friction:.3f}"
+    over = (
+        "not known: friction hardly turns it" if trial.over_friction is None else f"{trial.over_friction:.3f}"
+    )
     table.add_row("yaw rate over that of planar friction", over, "1 within 3 %")
     return table
