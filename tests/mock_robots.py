@@ -35,7 +35,14 @@ def link(name: str, *content: str) -> str:
 
 
 def joint(
-    name: str, kind: str, parent: str, child: str, xyz: str, axis: str = "0 1 0", more: str = "", rpy: str = "0 0 0"
+    name: str,
+    kind: str,
+    parent: str,
+    child: str,
+    xyz: str,
+    axis: str = "0 1 0",
+    more: str = "",
+    rpy: str = "0 0 0",
 ) -> str:
     """Joint with its origin and axis."""
     return (
@@ -87,7 +94,13 @@ def boxed() -> str:
     return robot(HULL, *pods)
 
 
-WHEELS: Circles = ((-0.3, 0.03, 0.06), (-0.1, -0.01, 0.05), (0.0, -0.01, 0.05), (0.1, -0.01, 0.05), (0.3, 0.03, 0.06))
+WHEELS: Circles = (
+    (-0.3, 0.03, 0.06),
+    (-0.1, -0.01, 0.05),
+    (0.0, -0.01, 0.05),
+    (0.1, -0.01, 0.05),
+    (0.3, 0.03, 0.06),
+)
 
 
 def wheeled(wheels: Circles = WHEELS, axis: str = "0 1 0", turn: float = 0.0, suffix: str = "") -> str:
@@ -130,7 +143,8 @@ def flippers(parent: str, height: float, limit: str, upright: bool = False) -> s
             pitch = -math.pi / 2 if upright else 0.0
             rpy = f"0 {pitch!r} 0" if end == "front" else f"0 {pitch!r} {math.pi!r}"
             cylinders = "".join(
-                shape(f'<cylinder radius="{r!r}" length="0.06"/>', f"{at!r} 0 {z!r}", LYING) for at, z, r in TAPERED
+                shape(f'<cylinder radius="{r!r}" length="0.06"/>', f"{at!r} 0 {z!r}", LYING)
+                for at, z, r in TAPERED
             )
             parts.append(link(name, inertial(1.5, 0.1), cylinders))
             parts.append(
@@ -161,7 +175,9 @@ def rocking() -> str:
         parts.append(link(f"{side}_rocker", inertial(4.0)))
         limit = '<limit lower="-0.4" upper="0.4" effort="100" velocity="1"/><dynamics damping="20"/>'
         parts.append(
-            joint(f"{side}_rocker_joint", "revolute", "base_link", f"{side}_rocker", f"0 {y} 0.05", more=limit)
+            joint(
+                f"{side}_rocker_joint", "revolute", "base_link", f"{side}_rocker", f"0 {y} 0.05", more=limit
+            )
         )
         parts.append(link(f"{side}_track", belt_shapes(OVAL, 0.1)))
         parts.append(joint(f"{side}_track_joint", "fixed", f"{side}_rocker", f"{side}_track", "0 0 -0.03"))

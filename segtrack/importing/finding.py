@@ -169,25 +169,30 @@ def find_tracks(robot: Robot, axle: Array, around_wheels: bool, findings: Findin
     """
     wheels = parallel(find_wheels(robot), axle)
     named = tuple(_of_link(robot, link, axle) for link in named_links(robot))
+    boxed = tuple(_of_link(robot, link, axle) for link in _boxed_links(robot))
     hinted = bool(set(robot.hints.left + robot.hints.right) & {wheel.joint.child for wheel in wheels})
-    least = 2 if around_wheels or hinted else _ENOUGH
-    driven = tuple(_around_wheels(robot, wheels, axle, least, findings))
+    driven = tuple(_around_wheels(robot, wheels, axle, 2 if around_wheels or hinted else _ENOUGH))
     if named and all(_is_arm(robot, track) for track in named):
         carried = {link for track in named for link in robot.below(track.carrier)}
-        main = driven or tuple(_of_link(robot, link, axle) for link in _boxed_links(robot))
-        return (*(track for track in main if not carried & set(track.links)), *named)
-    if named and not _are_frames(named, driven):
-        return named
-    if driven:
-        if named:
-            names = ", ".join(link for track in named for link in track.links)
-            findings.add("remark", "tracks", "around the wheels", f"which stick out of {names}")
+        main = tuple(track for track in driven or boxed if not carried & set(track.links))
+        return (*(main if is_on_both_sides(main) else ()), *named)
+    if named and _are_frames(named, driven):
+        names = ", ".join(link for track in named for link in track.links)
+        findings.add("remark", "tracks", "around the wheels", f"which stick out of {names}")
         return driven
-    return tuple(_of_link(robot, link, axle) for link in _boxed_links(robot))
+    return next(
+        (found for found in (named, driven, boxed) if is_on_both_sides(found)), named or driven or boxed
+    )
+
+
+def is_on_both_sides(tracks: Sequence[FoundTrack]) -> bool:
+    """Return whether tracks lie on two sides."""
+    sides = [track.side for track in tracks]
+    return bool(sides) and max(sides) - min(sides) > _NEAR
 
 
 def _is_arm(robot: Robot, track: FoundTrack) -> bool:
-    """Return whether a track is a flipper by its name and a joint that moves it: others may be on the body."""
+    """Return whether a track is a flipper by its name and a joint that moves it."""
     return bool(robot.moving_joints(track.carrier)) and any(map(is_flipper_name, track.links))
 
 
@@ -265,9 +270,7 @@ def _boxed_links(robot: Robot) -> tuple[str, ...]:
     return tuple(found) if len(found) > 1 else ()
 
 
-def _around_wheels(
-    robot: Robot, wheels: Sequence[Wheel], axle: Array, least: int, findings: Findings
-) -> Iterator[FoundTrack]:
+def _around_wheels(robot: Robot, wheels: Sequence[Wheel], axle: Array, least: int) -> Iterator[FoundTrack]:
     """Yield belts around the wheels of each side, on each body that carries enough of them."""
     if not wheels:
         return

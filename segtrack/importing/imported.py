@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree.ElementTree import Element
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from segtrack.importing.carriers import find_carriers
 from segtrack.importing.design import VehicleDesign
 from segtrack.importing.designer import Designer
 from segtrack.importing.direction import forward_of, turned
-from segtrack.importing.finding import FoundTrack, count_axles, find_axle, find_tracks
+from segtrack.importing.finding import FoundTrack, count_axles, find_axle, find_tracks, is_on_both_sides
 from segtrack.importing.findings import Finding, Findings
 from segtrack.importing.reading import read_hints, read_tree, remark_unread
 from segtrack.importing.repairs import repair
@@ -77,20 +78,36 @@ def import_robot(
     """
     findings = Findings()
     chosen = Settings(settings or {}, ask, findings)
-    file, tree = read_tree(path, arguments or {}, findings)
+    try:
+        file, tree = read_tree(path, arguments or {}, findings)
+        return _imported(file, tree, out, chosen, tracks_around_wheels, findings)
+    except RobotFileError as error:
+        missing = [f"missing: {f.what}: {f.value} ({f.source})" for f in findings if f.certainty == "missing"]
+        problems = [*error.problems, *(Problem("", each) for each in missing)]
+        raise RobotFileError(error.file, problems) from None
+
+
+def _imported(
+    file: Path,
+    tree: Element,
+    out: str | Path | None,
+    settings: Settings,
+    around_wheels: bool,
+    findings: Findings,
+) -> ImportedRobot:
+    """Robot of a URDF tree, imported to a vehicle file."""
     remark_unread(tree, findings)
     repair(file, tree, findings)
     name = re.sub(r"[^A-Za-z0-9_]+", "_", tree.get("name") or file.stem.partition(".")[0]) or "robot"
-    robot = _with_mass(Robot(name, tree, file.parent, read_hints(tree, findings)), file, chosen, findings)
+    robot = _with_mass(Robot(name, tree, file.parent, read_hints(tree, findings)), file, settings, findings)
     vehicle_file = Path(out) if out is not None else Path(f"{name}.yaml")
     check_file("--out", vehicle_file, (".yaml", ".yml"))
     urdf_file = vehicle_file.with_suffix(".urdf")
     if urdf_file.exists() and urdf_file.samefile(file):
-        raise InvalidValueError(
-            "--out", f"another name than that of {file}, which would be overwritten", str(vehicle_file)
-        )
-    robot, tracks = _tracks_ahead(robot, file, chosen, tracks_around_wheels, findings)
-    design = Designer(robot, find_carriers(robot, tracks, findings), chosen, findings).design()
+        expected = f"another name than that of {file}, which would be overwritten"
+        raise InvalidValueError("--out", expected, str(vehicle_file))
+    robot, tracks = _tracks_ahead(robot, file, settings, around_wheels, findings)
+    design = Designer(robot, find_carriers(robot, tracks, findings), settings, findings).design()
     _remark_still_joints(robot, design, findings)
     _compare_separation(robot, tracks, findings)
     write_text(urdf_file, urdf_text(robot, design, vehicle_file.parent, findings))
@@ -136,8 +153,7 @@ def _tracks_ahead(
         )
         raise RobotFileError(file.name, [Problem("", message)])
     tracks = find_tracks(robot, axle, around_wheels, Findings())
-    sides = {np.sign(round(track.side - _middle(tracks), 6)) for track in tracks}
-    if len(sides) < 2:
+    if not is_on_both_sides(tracks):
         left, right = count_axles(robot, axle)
         found = ", ".join(f"{track.source} at {track.side:.3g} m" for track in tracks) or "no track"
         message = f"must have tracks on both sides, got {found}; {left} and {right} wheels are on its sides"

@@ -59,7 +59,7 @@ def read_tree(path: str | Path, arguments: Mapping[str, str], findings: Findings
     if not os.path.isfile(file):
         raise FileAccessError("read", file, "is a folder" if os.path.isdir(file) else "no such file")
     text = read_text(file)
-    if file.suffix == ".xacro" or "<xacro:" in text:
+    if file.suffix == ".xacro" or "<xacro:" in text or "$(" in text:
         text = expand_xacro(file, arguments, findings)
     elif arguments:
         raise InvalidValueError("--arg", "left out of a file that is not xacro", Phrase(", ".join(arguments)))
@@ -86,9 +86,7 @@ def read_hints(tree: Element, findings: Findings) -> Hints:
                 for name in (text, *((part.text or "").strip() for part in element.iterfind("link"))):
                     link = _link_of(name, joints)
                     if name and not any(each.get("name") == link for each in tree.iterfind("link")):
-                        findings.add(
-                            "remark", f"{source}: {element.tag}", "is left aside", f"no link {name!r}"
-                        )
+                        findings.add("missing", f"{source}: {element.tag}", f"no link {name!r}", "left aside")
                     elif name:
                         named[side].append(link)
             elif quantity := _NUMBERS.get(tag):

@@ -158,7 +158,7 @@ def _scale_giants(folder: Path, tree: Element, findings: Findings) -> None:
     for mesh in unscaled:
         mesh.set("scale", "0.001 0.001 0.001")
     findings.add(
-        "guessed", f"scale of {len(extents)} meshes without one", "0.001: their unit is mm",
+        "guessed", "unit of meshes without a scale", "mm: scale 0.001",
         f"{largest} would be {extents[largest]:.3g} m long",
     )  # fmt: skip
 

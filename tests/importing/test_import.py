@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import mock_robots as mock
 import numpy as np
 import pytest
+from command_line import run
 
-from segtrack import VehicleDescription, World, import_robot
+from segtrack import SegtrackError, VehicleDescription, World, import_robot
 from segtrack.description import link_masses, place_tracks, read_value
 from segtrack.importing import ImportedRobot, drive_trial
 from segtrack.terrain import Plane
@@ -62,7 +65,9 @@ def drives(vehicle: VehicleDescription) -> bool:
 
 def tread(vehicle: VehicleDescription, name: str) -> float:
     """Grouser height of a track [m]."""
-    return next(t.spec.grousers.height for t in vehicle.mounted_tracks() if t.name == name and t.spec.grousers)
+    return next(
+        t.spec.grousers.height for t in vehicle.mounted_tracks() if t.name == name and t.spec.grousers
+    )
 
 
 def thickness(vehicle: VehicleDescription) -> float:
@@ -133,9 +138,13 @@ def test_flippers_are_found_with_their_servos(tmp_path: Path) -> None:
     assert (front.max_torque, front.max_speed) == (40.0, 2.0)
     assert front.limits == pytest.approx((-1.5, 1.2))  # About -y a positive position raises the front tip,
     assert rear.limits == pytest.approx((-1.5, 1.2))  # and a rear one too, whose frame is turned about.
-    assert_track(vehicle, "front_left_belt", mock.TAPERED, (0.25, 0.35, 0.02), -tread(vehicle, "front_left_belt"))
+    assert_track(
+        vehicle, "front_left_belt", mock.TAPERED, (0.25, 0.35, 0.02), -tread(vehicle, "front_left_belt")
+    )
     mirrored = [(-x, z, r) for x, z, r in mock.TAPERED]
-    assert_track(vehicle, "rear_right_belt", mirrored, (-0.25, -0.35, 0.02), -tread(vehicle, "rear_right_belt"))
+    assert_track(
+        vehicle, "rear_right_belt", mirrored, (-0.25, -0.35, 0.02), -tread(vehicle, "rear_right_belt")
+    )
     assert vehicle.mass == pytest.approx(32.0, abs=1e-9)
     assert drives(vehicle)
 
@@ -146,7 +155,9 @@ def test_upright_flippers_have_angle_0_where_they_lie(tmp_path: Path) -> None:
     assert not vehicle.tracks
     flipper = vehicle.flippers["front_left"]
     assert flipper.limits == pytest.approx((math.pi / 2 - 3.0, math.pi / 2 + 0.5))
-    assert_track(vehicle, "front_left_belt", mock.TAPERED, (0.25, 0.35, 0.02), -tread(vehicle, "front_left_belt"))
+    assert_track(
+        vehicle, "front_left_belt", mock.TAPERED, (0.25, 0.35, 0.02), -tread(vehicle, "front_left_belt")
+    )
     assert any("effort is 0" in each.source for each in found.findings)
     assert vehicle.mass == pytest.approx(26.0, abs=1e-9)
     assert drives(vehicle)
@@ -156,7 +167,9 @@ def test_rockers_that_carry_all_tracks_are_coupled(tmp_path: Path) -> None:
     found = imported(mock.rocking(), tmp_path)
     vehicle = found.description
     assert list(vehicle.joints) == ["left_rocker_joint"]
-    mimic = found.urdf_file.read_text(encoding="utf-8").count('<mimic joint="left_rocker_joint" multiplier="-1"')
+    mimic = found.urdf_file.read_text(encoding="utf-8").count(
+        '<mimic joint="left_rocker_joint" multiplier="-1"'
+    )
     assert mimic == 1
     assert vehicle.tracks["left"].mount.parent == "left_rocker"
     assert_track(vehicle, "left", mock.OVAL, (0, 0.3, 0.02), -tread(vehicle, "left"))
@@ -179,11 +192,23 @@ def test_a_plugin_that_names_the_sides_turns_the_robot_about(tmp_path: Path) -> 
 
 
 def test_what_is_set_is_written(tmp_path: Path) -> None:
-    settings = {"friction": "0.8", "max_speed": 1.5, "max_force": 200, "belt_mass": 0.7, "grouser_height": 0.004}
+    settings = {
+        "friction": "0.8",
+        "max_speed": 1.5,
+        "max_force": 200,
+        "belt_mass": 0.7,
+        "grouser_height": 0.004,
+    }
     vehicle = imported(mock.boxed(), tmp_path, settings=settings).description
     track = vehicle.tracks["right"]
     assert track.grousers is not None
-    got = (track.contact.friction, track.drive.max_speed, track.drive.max_force, track.belt.mass, track.grousers.height)
+    got = (
+        track.contact.friction,
+        track.drive.max_speed,
+        track.drive.max_force,
+        track.belt.mass,
+        track.grousers.height,
+    )
     assert got == (0.8, 1.5, 200.0, 0.7, 0.004)
     assert vehicle.mass == pytest.approx(26.0, abs=1e-9)
 
@@ -211,8 +236,6 @@ def test_questions_are_asked_for_what_is_guessed_alone(tmp_path: Path) -> None:
 
 
 def test_belts_leave_the_mass_of_each_link_that_they_are_taken_off(tmp_path: Path) -> None:
-    from xml.etree import ElementTree
-
     found = imported(mock.boxed(), tmp_path)
     masses = link_masses(ElementTree.parse(found.urdf_file).getroot())
     belt = found.description.tracks["left"].belt.mass
@@ -241,3 +264,51 @@ def test_belts_carry_all_and_turn_as_friction_says(tmp_path: Path, make: Callabl
     assert trial.distance == pytest.approx(0.5, abs=0.05)
     assert trial.over_friction == pytest.approx(1.0, abs=0.03)
     assert trial.turned > 0
+
+
+def test_wheels_become_tracks_only_if_asked(tmp_path: Path) -> None:
+    pytest.importorskip("xacro")  # The file has `$(optenv ...)` left in it.
+    husky = Path(pytest.importorskip("pybullet_data").getDataPath()) / "husky" / "husky.urdf"
+    with pytest.raises(
+        SegtrackError, match="2 and 2 wheels are on its sides: --tracks-around-wheels puts a belt"
+    ):
+        import_robot(husky, out=tmp_path / "husky.yaml")
+    vehicle = import_robot(husky, out=tmp_path / "husky.yaml", tracks_around_wheels=True).description
+    masses = link_masses(ElementTree.parse(husky).getroot())
+    assert vehicle.mass == pytest.approx(sum(masses.values()), abs=1e-9)
+    assert vehicle.gauge == pytest.approx(
+        2 * 0.2854, abs=WITHIN
+    )  # Of its joints' origins, and its wheels' meshes.
+    assert drives(vehicle)
+
+
+def test_the_command_prints_and_draws_what_it_found(tmp_path: Path) -> None:
+    (tmp_path / "robot.urdf").write_text(mock.flippered(), encoding="utf-8")
+    result = run("import", "robot.urdf", "--set", "friction=0.8", "--json", folder=tmp_path)
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert told["trial"]["belt_share"] == pytest.approx(1.0, abs=0.01)
+    assert {
+        "certainty": "given",
+        "what": "all tracks: friction",
+        "value": "0.8",
+        "source": "--set or answer",
+    } in told["findings"]
+    assert (tmp_path / "mock.yaml").is_file()
+    assert (tmp_path / "mock.png").stat().st_size > 10_000
+    assert run("validate", "mock.yaml", folder=tmp_path).exit_code == 0
+
+
+def test_the_command_ends_with_exit_code_2_without_tracks(tmp_path: Path) -> None:
+    (tmp_path / "robot.urdf").write_text(mock.robot(mock.HULL), encoding="utf-8")
+    result = run("import", "robot.urdf", folder=tmp_path)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("segtrack: robot.urdf: must have tracks")
+
+
+@pytest.mark.parametrize("option, value", [("--set", "friction"), ("--arg", "a=b"), ("--set", "=1")])
+def test_an_option_that_is_no_pair_is_named(tmp_path: Path, option: str, value: str) -> None:
+    (tmp_path / "robot.urdf").write_text(mock.boxed(), encoding="utf-8")
+    result = run("import", "robot.urdf", option, value, folder=tmp_path)
+    assert result.exit_code == 2
+    assert f"{option} must be name" in result.stderr
