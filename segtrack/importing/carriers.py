@@ -1,4 +1,4 @@
-"""What carries a track: the body, a flipper, or a link behind joints that move."""
+"""Carriers of tracks: the body, flippers, and links behind joints that move."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from segtrack.geometry import MassProperties, Pulley, rotation_about_y
 from segtrack.importing.finding import FoundTrack, is_flipper_name
 from segtrack.importing.findings import Findings
-from segtrack.importing.outlines import Outline
-from segtrack.importing.robot import Joint, Robot
+from segtrack.importing.outlines import PulleyOutline
+from segtrack.importing.robot import RobotJoint, UrdfRobot
 
 Array = NDArray[np.float64]
 _STEEP = math.radians(30)
@@ -39,7 +39,7 @@ class FoundFlipper:
         links: Names of all links that it carries, itself included.
     """
 
-    joint: Joint
+    joint: RobotJoint
     tracks: tuple[FoundTrack, ...]
     tip: Literal["front", "rear"]
     zero: float
@@ -57,7 +57,7 @@ class FoundFlipper:
         x, _, z = self.joint.origin
         return np.array([x, float(np.mean([track.side for track in self.tracks])), z])
 
-    def outline(self, track: FoundTrack) -> Outline:
+    def outline(self, track: FoundTrack) -> PulleyOutline:
         """Outline of one of its tracks at angle 0, about the pivot."""
         found = []
         for pulley in track.outline.pulleys:
@@ -65,7 +65,7 @@ class FoundFlipper:
             found.append(Pulley(float(x), float(z), pulley.radius))
         return track.outline._replace(pulleys=tuple(found))
 
-    def mass_properties(self, robot: Robot) -> MassProperties:
+    def mass_properties(self, robot: UrdfRobot) -> MassProperties:
         """Mass properties of all its links at angle 0, in the flipper frame."""
         total = MassProperties(0.0, np.zeros(3), np.zeros((3, 3)))
         for link in self.links:
@@ -76,7 +76,7 @@ class FoundFlipper:
             )
         return total
 
-    def points(self, robot: Robot) -> Array:
+    def points(self, robot: UrdfRobot) -> Array:
         """Points (n, 3) of its shapes at angle 0, in the flipper frame [m]."""
         points = np.concatenate([robot.points(link) for link in self.links])
         return np.asarray((points - self.pivot) @ self.rotation.T)
@@ -84,7 +84,7 @@ class FoundFlipper:
 
 @dataclass(frozen=True, eq=False)
 class Carriers:
-    """What carries the tracks of a robot.
+    """Carriers of the tracks of a robot.
 
     Attributes:
         on_body: Tracks on the body.
@@ -97,11 +97,11 @@ class Carriers:
     on_body: tuple[FoundTrack, ...]
     flippers: tuple[FoundFlipper, ...]
     on_links: tuple[FoundTrack, ...]
-    joints: tuple[Joint, ...]
-    differential: tuple[Joint, Joint] | None
+    joints: tuple[RobotJoint, ...]
+    differential: tuple[RobotJoint, RobotJoint] | None
 
 
-def find_carriers(robot: Robot, tracks: Sequence[FoundTrack], findings: Findings) -> Carriers:
+def find_carriers(robot: UrdfRobot, tracks: Sequence[FoundTrack], findings: Findings) -> Carriers:
     """Sort a robot's tracks by what carries them; its x is forward."""
     on_body = [track for track in tracks if not robot.moving_joints(track.carrier)]
     arms: dict[str, list[FoundTrack]] = {}
@@ -120,7 +120,7 @@ def find_carriers(robot: Robot, tracks: Sequence[FoundTrack], findings: Findings
     )
 
 
-def _is_flipper(joint: Joint, track: FoundTrack, robot: Robot) -> bool:
+def _is_flipper(joint: RobotJoint, track: FoundTrack, robot: UrdfRobot) -> bool:
     """Return whether a track's joint is a flipper's: named so, or at one end of the track."""
     if not joint.turns or abs(joint.axis[1]) < 0.99:
         return False
@@ -136,7 +136,9 @@ def _is_flipper(joint: Joint, track: FoundTrack, robot: Robot) -> bool:
     )
 
 
-def _flipper(robot: Robot, joint: Joint, tracks: list[FoundTrack], findings: Findings) -> FoundFlipper:
+def _flipper(
+    robot: UrdfRobot, joint: RobotJoint, tracks: list[FoundTrack], findings: Findings
+) -> FoundFlipper:
     middles = np.mean([track.middle for track in tracks], axis=0)
     dx, dz = middles - joint.origin[[0, 2]]
     elevation = math.atan2(dz, abs(dx))
@@ -170,8 +172,8 @@ def _flipper(robot: Robot, joint: Joint, tracks: list[FoundTrack], findings: Fin
 
 
 def _differential(
-    robot: Robot, on_body: Sequence[FoundTrack], joints: Sequence[Joint], findings: Findings
-) -> tuple[Joint, Joint] | None:
+    robot: UrdfRobot, on_body: Sequence[FoundTrack], joints: Sequence[RobotJoint], findings: Findings
+) -> tuple[RobotJoint, RobotJoint] | None:
     """Find two rockers, left and right on one axis, that carry all tracks: the body would tip."""
     rockers = [
         joint for joint in joints if not robot.moving_joints(joint.parent) and abs(joint.axis[1]) > 0.99

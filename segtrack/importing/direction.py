@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from segtrack.errors import InvalidValueError
 from segtrack.importing.finding import UP, FoundTrack, words_of
 from segtrack.importing.findings import Findings
-from segtrack.importing.robot import Robot
+from segtrack.importing.robot import UrdfRobot
 
 Array = NDArray[np.float64]
 _LEFT = {"left", "l", "fl", "rl", "bl", "ml", "lf", "lr", "lb", "port"}
@@ -27,7 +27,7 @@ DIRECTIONS = {"x": (1, 0, 0), "-x": (-1, 0, 0), "y": (0, 1, 0), "-y": (0, -1, 0)
 
 
 def forward_of(
-    robot: Robot, tracks: Sequence[FoundTrack], axle: Array, given: str | None, findings: Findings
+    robot: UrdfRobot, tracks: Sequence[FoundTrack], axle: Array, given: str | None, findings: Findings
 ) -> Array:
     """Forward direction of a robot, a level unit vector in its root frame (3,).
 
@@ -76,7 +76,7 @@ def forward_of(
     return np.asarray(chosen)
 
 
-def turned(robot: Robot, forward: Array) -> Robot:
+def turned(robot: UrdfRobot, forward: Array) -> UrdfRobot:
     """Robot with a massless root link whose x points forward; the robot itself where its root's does."""
     yaw = math.atan2(forward[1], forward[0])
     if abs(yaw) < 1e-9:
@@ -89,10 +89,10 @@ def turned(robot: Robot, forward: Array) -> Robot:
     SubElement(joint, "origin", xyz="0 0 0", rpy=f"0 0 {-yaw!r}")
     SubElement(joint, "parent", link=name)
     SubElement(joint, "child", link=robot.root)
-    return Robot(robot.name, tree, robot.folder, robot.hints)
+    return UrdfRobot(robot.name, tree, robot.folder, robot.hints)
 
 
-def _lateral_votes(robot: Robot, tracks: Sequence[FoundTrack], axle: Array) -> list[int]:
+def _lateral_votes(robot: UrdfRobot, tracks: Sequence[FoundTrack], axle: Array) -> list[int]:
     """Vote 1 for each name whose side is that along `axle`, and -1 for the others."""
     middle = float(np.mean([track.side for track in tracks]))
     votes = []
@@ -106,7 +106,7 @@ def _lateral_votes(robot: Robot, tracks: Sequence[FoundTrack], axle: Array) -> l
     return votes
 
 
-def _longitudinal_votes(robot: Robot, tracks: Sequence[FoundTrack], ahead: Array) -> list[int]:
+def _longitudinal_votes(robot: UrdfRobot, tracks: Sequence[FoundTrack], ahead: Array) -> list[int]:
     """Vote 1 for each name whose end is that along `ahead`, and -1 for the others."""
     links = [wheel.joint.child for track in tracks for wheel in track.wheels] or [
         link for track in tracks for link in track.links
@@ -115,7 +115,7 @@ def _longitudinal_votes(robot: Robot, tracks: Sequence[FoundTrack], ahead: Array
     return votes if any(votes) else [*_end_votes(robot, list(robot.links), ahead)]
 
 
-def _end_votes(robot: Robot, links: Sequence[str], ahead: Array) -> Iterator[int]:
+def _end_votes(robot: UrdfRobot, links: Sequence[str], ahead: Array) -> Iterator[int]:
     places = {
         link: float(
             (robot.points(link).mean(axis=0) if robot.shapes(link) else robot.frames[link].origin) @ ahead
@@ -128,7 +128,7 @@ def _end_votes(robot: Robot, links: Sequence[str], ahead: Array) -> Iterator[int
             yield _says([link], _FRONT, _REAR) * int(np.sign(place - middle))
 
 
-def _names_of(robot: Robot, link: str) -> list[str]:
+def _names_of(robot: UrdfRobot, link: str) -> list[str]:
     joint = robot.joint_of.get(link)
     return [link] if joint is None else [link, joint.name]
 

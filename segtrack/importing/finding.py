@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from segtrack.description import LinkShape
 from segtrack.importing.findings import Findings
-from segtrack.importing.outlines import Outline, outline_of, support
-from segtrack.importing.robot import Robot
-from segtrack.importing.wheels import Wheel, find_wheels, parallel
+from segtrack.importing.outlines import PulleyOutline, outline_of, support
+from segtrack.importing.robot import UrdfRobot
+from segtrack.importing.wheels import FoundWheel, find_wheels, parallel
 
 Array = NDArray[np.float64]
 UP = np.array([0.0, 0.0, 1.0])
@@ -56,10 +56,10 @@ class FoundTrack:
     carrier: str
     side: float
     width: float
-    outline: Outline
+    outline: PulleyOutline
     has_belt: bool
     source: str
-    wheels: tuple[Wheel, ...] = ()
+    wheels: tuple[FoundWheel, ...] = ()
 
     @property
     def middle(self) -> Array:
@@ -89,7 +89,7 @@ def is_flipper_name(name: str) -> bool:
     return bool(_FLIPPER.search(words_of(name)))
 
 
-def named_links(robot: Robot) -> tuple[str, ...]:
+def named_links(robot: UrdfRobot) -> tuple[str, ...]:
     """Links that plugins or their own names call tracks or flippers, and that have shapes."""
     hinted = [link for link in robot.hints.left + robot.hints.right if not _is_wheel(robot, link)]
     named = []
@@ -103,7 +103,7 @@ def named_links(robot: Robot) -> tuple[str, ...]:
     return tuple(link for link in both if link not in inner or _holds_flippers(robot, link, both))
 
 
-def _holds_flippers(robot: Robot, link: str, named: Sequence[str]) -> bool:
+def _holds_flippers(robot: UrdfRobot, link: str, named: Sequence[str]) -> bool:
     """Return whether all named links below one are flippers behind a moving joint of their own."""
     below = [other for other in named if other != link and other in robot.below(link)]
     return all(robot.rigid_root(other) != robot.rigid_root(link) for other in below) and not is_flipper_name(
@@ -111,11 +111,11 @@ def _holds_flippers(robot: Robot, link: str, named: Sequence[str]) -> bool:
     )
 
 
-def _is_wheel(robot: Robot, link: str) -> bool:
+def _is_wheel(robot: UrdfRobot, link: str) -> bool:
     return any(wheel.joint.child == link for wheel in find_wheels(robot))
 
 
-def find_axle(robot: Robot) -> Array | None:
+def find_axle(robot: UrdfRobot) -> Array | None:
     """Direction of the tracks' axles, a level unit vector (3,); forward would be near +x or +y.
 
     Returns:
@@ -141,7 +141,7 @@ def find_axle(robot: Robot) -> Array | None:
     return -best if backward else best
 
 
-def _narrow_way(robot: Robot, link: str) -> Array | None:
+def _narrow_way(robot: UrdfRobot, link: str) -> Array | None:
     """Level direction across a track's link: along its own joint's axis, or in which it is narrowest."""
     points = robot.points(link)
     if not len(points):
@@ -158,7 +158,9 @@ def _narrow_way(robot: Robot, link: str) -> Array | None:
     return next(way for way, extent in zip(level, extents, strict=True) if extent < 1.02 * narrowest + _NEAR)
 
 
-def find_tracks(robot: Robot, axle: Array, around_wheels: bool, findings: Findings) -> tuple[FoundTrack, ...]:
+def find_tracks(
+    robot: UrdfRobot, axle: Array, around_wheels: bool, findings: Findings
+) -> tuple[FoundTrack, ...]:
     """Find the tracks of a robot with axles along a direction that points to the left.
 
     Args:
@@ -191,12 +193,12 @@ def is_on_both_sides(tracks: Sequence[FoundTrack]) -> bool:
     return bool(sides) and max(sides) - min(sides) > _NEAR
 
 
-def _is_arm(robot: Robot, track: FoundTrack) -> bool:
+def _is_arm(robot: UrdfRobot, track: FoundTrack) -> bool:
     """Return whether a track is a flipper by its name and a joint that moves it."""
     return bool(robot.moving_joints(track.carrier)) and any(map(is_flipper_name, track.links))
 
 
-def count_axles(robot: Robot, axle: Array) -> tuple[int, int]:
+def count_axles(robot: UrdfRobot, axle: Array) -> tuple[int, int]:
     """Numbers of wheels on the left and on the right."""
     sides = [float(wheel.center @ axle) for wheel in parallel(find_wheels(robot), axle)]
     middle = (min(sides) + max(sides)) / 2 if sides else 0.0
@@ -219,7 +221,7 @@ def _circles(track: FoundTrack) -> Array:
     return np.array([[p.x, p.z, p.radius] for p in track.outline.pulleys])
 
 
-def _of_link(robot: Robot, link: str, axle: Array) -> FoundTrack:
+def _of_link(robot: UrdfRobot, link: str, axle: Array) -> FoundTrack:
     """Track that a link's shapes are."""
     shapes = robot.shapes(link)
     circles = np.concatenate([_shape_circles(shape, axle) for shape in shapes])
@@ -257,7 +259,7 @@ def _shape_extent(shape: LinkShape, axle: Array) -> Array:
     return np.array([places.min(), places.max()])
 
 
-def _boxed_links(robot: Robot) -> tuple[str, ...]:
+def _boxed_links(robot: UrdfRobot) -> tuple[str, ...]:
     """Links, more than one, whose colliding shapes are a box and two cylinders with parallel, level axes."""
     found = []
     for link in robot.links:
@@ -270,7 +272,9 @@ def _boxed_links(robot: Robot) -> tuple[str, ...]:
     return tuple(found) if len(found) > 1 else ()
 
 
-def _around_wheels(robot: Robot, wheels: Sequence[Wheel], axle: Array, least: int) -> Iterator[FoundTrack]:
+def _around_wheels(
+    robot: UrdfRobot, wheels: Sequence[FoundWheel], axle: Array, least: int
+) -> Iterator[FoundTrack]:
     """Yield belts around the wheels of each side, on each body that carries enough of them."""
     if not wheels:
         return
@@ -299,16 +303,16 @@ def _around_wheels(robot: Robot, wheels: Sequence[Wheel], axle: Array, least: in
             )
 
 
-def _is_pulley(row: Array, outline: Outline) -> bool:
+def _is_pulley(row: Array, outline: PulleyOutline) -> bool:
     return any(np.hypot(row[0] - p.x, row[1] - p.z) < _NEAR for p in outline.pulleys)
 
 
-def _by_carrier(robot: Robot, wheels: Sequence[Wheel], least: int) -> Mapping[str, list[Wheel]]:
+def _by_carrier(robot: UrdfRobot, wheels: Sequence[FoundWheel], least: int) -> Mapping[str, list[FoundWheel]]:
     """Wheels of a side by the body that carries their belt: their own, or what all of them hang on.
 
     Wheels on arms or bogies are too few on each, so that their belt is on what carries these.
     """
-    groups: dict[str, list[Wheel]] = {}
+    groups: dict[str, list[FoundWheel]] = {}
     for wheel in wheels:
         groups.setdefault(robot.rigid_root(wheel.joint.parent), []).append(wheel)
     while True:

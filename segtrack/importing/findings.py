@@ -10,7 +10,7 @@ Certainty = Literal["sure", "given", "guessed", "missing", "remark"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class ImportFinding:
     """One thing found in a robot's file, or missing there.
 
     Attributes:
@@ -31,14 +31,14 @@ class Finding:
 class Findings:
     """List of findings, in the order in which they were made; one that is there already is not repeated."""
 
-    found: list[Finding] = field(default_factory=list)
+    found: list[ImportFinding] = field(default_factory=list)
 
     def add(self, certainty: Certainty, what: str, value: str, source: str) -> None:
         """Add a finding."""
-        finding = Finding(certainty, what, value, source)
+        finding = ImportFinding(certainty, what, value, source)
         if finding not in self.found:
             self.found.append(finding)
 
-    def __iter__(self) -> Iterator[Finding]:
+    def __iter__(self) -> Iterator[ImportFinding]:
         """Findings in their order."""
         return iter(self.found)

@@ -16,14 +16,14 @@ from segtrack.description import VehicleDescription, load_vehicle, low_shapes
 from segtrack.errors import InvalidValueError, Problem, RobotFileError, VehicleFileError
 from segtrack.files import check_file, write_text
 from segtrack.importing.carriers import find_carriers
-from segtrack.importing.design import VehicleDesign
-from segtrack.importing.designer import Designer
 from segtrack.importing.direction import forward_of, turned
 from segtrack.importing.finding import FoundTrack, count_axles, find_axle, find_tracks, is_on_both_sides
-from segtrack.importing.findings import Finding, Findings
+from segtrack.importing.findings import Findings, ImportFinding
+from segtrack.importing.plan import VehiclePlan
+from segtrack.importing.planner import Planner
 from segtrack.importing.reading import read_hints, read_tree, remark_unread
 from segtrack.importing.repairs import repair
-from segtrack.importing.robot import MOVING, Robot
+from segtrack.importing.robot import MOVING, UrdfRobot
 from segtrack.importing.settings import Ask, Settings
 from segtrack.importing.vehicle_text import urdf_text, vehicle_text
 
@@ -38,13 +38,13 @@ class ImportedRobot:
         description: Vehicle of the file that was written.
         vehicle_file: Path of the vehicle file.
         urdf_file: Path of the URDF of its body.
-        findings: What was found, guessed and missing.
+        findings: Findings: sure, guessed and missing.
     """
 
     description: VehicleDescription
     vehicle_file: Path
     urdf_file: Path
-    findings: tuple[Finding, ...]
+    findings: tuple[ImportFinding, ...]
 
 
 def import_robot(
@@ -99,7 +99,9 @@ def _imported(
     remark_unread(tree, findings)
     repair(file, tree, findings)
     name = re.sub(r"[^A-Za-z0-9_]+", "_", tree.get("name") or file.stem.partition(".")[0]) or "robot"
-    robot = _with_mass(Robot(name, tree, file.parent, read_hints(tree, findings)), file, settings, findings)
+    robot = _with_mass(
+        UrdfRobot(name, tree, file.parent, read_hints(tree, findings)), file, settings, findings
+    )
     vehicle_file = Path(out) if out is not None else Path(f"{name}.yaml")
     check_file("--out", vehicle_file, (".yaml", ".yml"))
     urdf_file = vehicle_file.with_suffix(".urdf")
@@ -107,15 +109,15 @@ def _imported(
         expected = f"another name than that of {file}, which would be overwritten"
         raise InvalidValueError("--out", expected, str(vehicle_file))
     robot, tracks = _tracks_ahead(robot, file, settings, around_wheels, findings)
-    design = Designer(robot, find_carriers(robot, tracks, findings), settings, findings).design()
-    _remark_still_joints(robot, design, findings)
+    plan = Planner(robot, find_carriers(robot, tracks, findings), settings, findings).plan()
+    _remark_still_joints(robot, plan, findings)
     _compare_separation(robot, tracks, findings)
-    write_text(urdf_file, urdf_text(robot, design, vehicle_file.parent, findings))
-    description = _written(robot, design, vehicle_file, file.name, findings)
+    write_text(urdf_file, urdf_text(robot, plan, vehicle_file.parent, findings))
+    description = _written(robot, plan, vehicle_file, file.name, findings)
     return ImportedRobot(description, vehicle_file, urdf_file, tuple(findings))
 
 
-def _with_mass(robot: Robot, file: Path, settings: Settings, findings: Findings) -> Robot:
+def _with_mass(robot: UrdfRobot, file: Path, settings: Settings, findings: Findings) -> UrdfRobot:
     """Robot whose links weigh as much as the user says, or as the file does."""
     given, mass = settings.given("mass"), robot.mass
     if mass <= 0:
@@ -127,7 +129,7 @@ def _with_mass(robot: Robot, file: Path, settings: Settings, findings: Findings)
                 for key, value in element.items():
                     element.set(key, repr(float(value) * given / mass))
         findings.add("given", "mass", f"{given:.4g} kg", f"all links' times {given / mass:.4g}")
-        return Robot(robot.name, robot.tree, robot.folder, robot.hints)
+        return UrdfRobot(robot.name, robot.tree, robot.folder, robot.hints)
     findings.add(
         "sure",
         "mass",
@@ -138,8 +140,8 @@ def _with_mass(robot: Robot, file: Path, settings: Settings, findings: Findings)
 
 
 def _tracks_ahead(
-    robot: Robot, file: Path, settings: Settings, around_wheels: bool, findings: Findings
-) -> tuple[Robot, tuple[FoundTrack, ...]]:
+    robot: UrdfRobot, file: Path, settings: Settings, around_wheels: bool, findings: Findings
+) -> tuple[UrdfRobot, tuple[FoundTrack, ...]]:
     """Robot whose x is forward, and its tracks.
 
     Raises:
@@ -169,18 +171,18 @@ def _middle(tracks: tuple[FoundTrack, ...]) -> float:
     return (min(track.side for track in tracks) + max(track.side for track in tracks)) / 2
 
 
-def _remark_still_joints(robot: Robot, design: VehicleDesign, findings: Findings) -> None:
+def _remark_still_joints(robot: UrdfRobot, plan: VehiclePlan, findings: Findings) -> None:
     """Add a remark on the joints that stand at 0."""
     moved = (
-        {joint.joint.name for joint in design.joints}
+        {joint.joint.name for joint in plan.joints}
         | {
             str(joint.get("name"))
             for joint in robot.tree.iterfind("joint")
             if joint.find("mimic") is not None
         }
-        | {joint.name for joint in design.differential or ()}
+        | {joint.name for joint in plan.differential or ()}
     )
-    gone = {link for flipper in design.flippers for link in flipper.found.links} | set(design.without_contact)
+    gone = {link for flipper in plan.flippers for link in flipper.found.links} | set(plan.without_contact)
     still = [
         joint.name for link, joint in robot.joint_of.items()
         if joint.kind in MOVING and link not in gone and joint.name not in moved
@@ -191,7 +193,7 @@ def _remark_still_joints(robot: Robot, design: VehicleDesign, findings: Findings
         )
 
 
-def _compare_separation(robot: Robot, tracks: tuple[FoundTrack, ...], findings: Findings) -> None:
+def _compare_separation(robot: UrdfRobot, tracks: tuple[FoundTrack, ...], findings: Findings) -> None:
     """Add a remark if a plugin's distance between the tracks is not that of the tracks found."""
     said = robot.hints.separation
     sides = [abs(track.side - _middle(tracks)) for track in tracks]
@@ -206,7 +208,7 @@ def _compare_separation(robot: Robot, tracks: tuple[FoundTrack, ...], findings: 
 
 
 def _written(
-    robot: Robot, design: VehicleDesign, file: Path, source: str, findings: Findings
+    robot: UrdfRobot, plan: VehiclePlan, file: Path, source: str, findings: Findings
 ) -> VehicleDescription:
     """Vehicle of the file that is written, with shapes that reach as low as the belts out of contact."""
     while True:
@@ -215,21 +217,21 @@ def _written(
             for f in findings
             if f.certainty in ("missing", "remark")
         ]
-        text = vehicle_text(robot, design, file.with_suffix(".urdf").name, source, remarks)
+        text = vehicle_text(robot, plan, file.with_suffix(".urdf").name, source, remarks)
         write_text(file, text)
         try:
             description = load_vehicle(file.absolute())
         except VehicleFileError as error:
             raise RobotFileError(source, error.problems) from None
-        low = [shape for shape in low_shapes(description) if shape.link not in design.without_contact]
+        low = [shape for shape in low_shapes(description) if shape.link not in plan.without_contact]
         if not low:
             break
         for shape in low:
             findings.add(
                 "remark", f"link {shape.link}", "left out of contact", f"{shape}, and would carry the robot"
             )
-        names = (*design.without_contact, *dict.fromkeys(shape.link for shape in low))
-        design = dataclasses.replace(design, without_contact=names)
+        names = (*plan.without_contact, *dict.fromkeys(shape.link for shape in low))
+        plan = dataclasses.replace(plan, without_contact=names)
     off = description.mass - robot.mass
     assert math.isclose(off, 0.0, abs_tol=1e-9 * max(1.0, robot.mass)), off
     return description

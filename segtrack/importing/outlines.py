@@ -40,7 +40,7 @@ _ANGLES = np.linspace(0.0, 2 * np.pi, _WAYS, endpoint=False)
 _DIRECTIONS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
 
 
-class Outline(NamedTuple):
+class PulleyOutline(NamedTuple):
     """Convex outline as pulleys.
 
     Attributes:
@@ -57,7 +57,7 @@ def support(circles: Array) -> Array:
     return (circles[:, :2] @ _DIRECTIONS + circles[:, 2:]).max(axis=0)
 
 
-def outline_of(circles: Array) -> Outline:
+def outline_of(circles: Array) -> PulleyOutline:
     """Outline of circles and points with rows x, z, radius (n, 3) [m].
 
     It is exact where the hull's circles can be pulleys, which points within it do not change. Circles that
@@ -70,12 +70,12 @@ def outline_of(circles: Array) -> Outline:
         pulleys = _apart(_around(round_ones))
         error = float(np.abs(support(_rows(pulleys)) - extent).max())
         if error < max(_TOLERANCE, _SHARE * length) and _is_belt(pulleys):
-            return Outline(pulleys, error)
+            return PulleyOutline(pulleys, error)
     return fit_pulleys(tuple(extent.tolist()))
 
 
 @lru_cache(maxsize=64)
-def fit_pulleys(extents: tuple[float, ...]) -> Outline:
+def fit_pulleys(extents: tuple[float, ...]) -> PulleyOutline:
     """Fit the fewest pulleys to an outline given by its support function (ways,) [m].
 
     Up to `_MOST_PULLEYS` of them are tried; the outline of the smallest distance is taken if none is within 3
@@ -84,7 +84,7 @@ def fit_pulleys(extents: tuple[float, ...]) -> Outline:
     extent = np.array(extents)
     widths = extent[: _WAYS // 2] + extent[_WAYS // 2 :]
     length, height = float(widths.max()), float(widths.min())
-    best: Outline | None = None
+    best: PulleyOutline | None = None
     start = _two_ends(extent)
     for count in range(1, _MOST_PULLEYS + 1):
         fitted = min(
@@ -101,7 +101,7 @@ def fit_pulleys(extents: tuple[float, ...]) -> Outline:
     return best
 
 
-def moved_out(outline: Outline, by: float) -> Outline:
+def moved_out(outline: PulleyOutline, by: float) -> PulleyOutline:
     """Outline that lies farther out by a length, or farther in by a negative one [m]."""
     moved = outline_of(_rows([Pulley(p.x, p.z, p.radius + by) for p in outline.pulleys]))
     return moved._replace(error=outline.error + moved.error)
@@ -179,7 +179,7 @@ def _starts(extent: Array, before: Array, count: int, height: float) -> Iterator
                 yield np.vstack([old, [*place, radius * share]])
 
 
-def _fitted(extent: Array, start: Array, length: float, height: float) -> Outline:
+def _fitted(extent: Array, start: Array, length: float, height: float) -> PulleyOutline:
     """Outline fitted from a start (n, 3)."""
     n, least = len(start), _LEAST_RADIUS * height
     pairs = list(itertools.combinations(range(n), 2))
@@ -212,4 +212,4 @@ def _fitted(extent: Array, start: Array, length: float, height: float) -> Outlin
     solved = least_squares(residuals, begin.ravel(), slopes, bounds=(low, high), x_scale=length, max_nfev=200)
     circles = solved.x.reshape(n, 3)
     pulleys = tuple(Pulley(*row) for row in circles.tolist())
-    return Outline(pulleys, float(np.abs(support(circles) - extent).max()))
+    return PulleyOutline(pulleys, float(np.abs(support(circles) - extent).max()))

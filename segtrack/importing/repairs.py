@@ -221,9 +221,9 @@ def _guess_shape(tree: Element, link: str, meshes: list[str], findings: Findings
 
 def _mend_inertias(folder: Path, tree: Element, findings: Findings) -> None:
     """Give links with an inertia that no body has that of a box around their shapes."""
-    from segtrack.importing.robot import Robot
+    from segtrack.importing.robot import UrdfRobot
 
-    robot = Robot("", tree, folder)
+    robot = UrdfRobot("", tree, folder)
     for link, element in robot.links.items():
         inertial, mass = element.find("inertial"), robot.mass_properties(link).mass
         if inertial is None or mass <= 0 or impossible_moments(inertial) is None:

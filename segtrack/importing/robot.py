@@ -21,7 +21,7 @@ MOVING = ("revolute", "continuous", "prismatic")
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class RobotJoint:
     """Joint of a robot.
 
     Attributes:
@@ -59,7 +59,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Hints:
-    """What plugins of Gazebo and gz-sim say of a robot.
+    """Hints on a robot from plugins of Gazebo and gz-sim.
 
     Attributes:
         left: Links named as left tracks, or whose joints drive left wheels.
@@ -81,14 +81,14 @@ class Hints:
 
 
 @dataclass(frozen=True, eq=False)
-class Robot:
+class UrdfRobot:
     """Robot as its URDF tree says it.
 
     Attributes:
         name: Name of the robot.
         tree: Element `robot` of the URDF, repaired; not to be changed.
         folder: Folder that the paths of its meshes start from.
-        hints: What its plugins say.
+        hints: Hints of its plugins.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Robot:
         return {str(link.get("name")): link for link in self.tree.iterfind("link")}
 
     @cached_property
-    def joint_of(self) -> dict[str, Joint]:
+    def joint_of(self) -> dict[str, RobotJoint]:
         """Joint that carries each link but the root, by the link's name."""
         return {joint.child: joint for joint in map(self._joint, self.tree.iterfind("joint"))}
 
@@ -131,7 +131,7 @@ class Robot:
             link = self.joint_of[link].parent
         return link
 
-    def moving_joints(self, link: str) -> tuple[Joint, ...]:
+    def moving_joints(self, link: str) -> tuple[RobotJoint, ...]:
         """Moving joints between a link and the root, the nearest to the link first."""
         found, link = [], self.rigid_root(link)
         while link in self.joint_of:
@@ -167,7 +167,7 @@ class Robot:
             for tag in element.iterfind("geometry/*"):
                 yield LinkShape(tag, self.frames[link] @ own, self.folder)
 
-    def _joint(self, element: Element) -> Joint:
+    def _joint(self, element: Element) -> RobotJoint:
         child = _named(element, "child")
         frame, limit = self.frames[child], element.find("limit")
         axis_element = element.find("axis")
@@ -180,7 +180,7 @@ class Robot:
         bounded = kind in ("revolute", "prismatic") and lower < upper
         if kind == "revolute" and upper - lower >= FULL_TURN:
             bounded = False
-        return Joint(
+        return RobotJoint(
             name=str(element.get("name")),
             kind=kind,
             parent=_named(element, "parent"),

@@ -34,7 +34,7 @@ class Question:
         name: Name of the number.
         proposal: Number that is taken without an answer.
         unit: Unit of the number.
-        source: What the proposal is from.
+        source: Source of the proposal.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Settings:
             name: Name of the number.
             owner: Part that it belongs to, in words.
             proposal: Number that is proposed.
-            source: What the proposal is from.
+            source: Source of the proposal.
             certainty: Certainty of the proposal.
         """
         if name not in self._given and certainty == "guessed" and self._ask is not None and name in _ASKED:

@@ -1,4 +1,4 @@
-"""Trial drive of an imported robot: weight on its belts, 0.5 m straight on, a turn, and its yaw rate."""
+"""TrialDrive drive of an imported robot: weight on its belts, 0.5 m straight on, a turn, and its yaw rate."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MODEL = "compliant"
 
 
 @dataclass(frozen=True)
-class Trial:
+class TrialDrive:
     """Result of a trial drive.
 
     Attributes:
@@ -43,7 +43,7 @@ class Trial:
     over_friction: float | None
 
 
-def drive_trial(vehicle: VehicleDescription, engine: EngineName = "native") -> Trial:
+def drive_trial(vehicle: VehicleDescription, engine: EngineName = "native") -> TrialDrive:
     """Drive a vehicle on flat ground: 0.5 m straight on, and a turn to the right on the spot.
 
     Args:
@@ -75,4 +75,4 @@ def drive_trial(vehicle: VehicleDescription, engine: EngineName = "native") -> T
             yaws.append(robot.state.yaw)
         turned = float(-np.diff(np.unwrap(yaws)).sum())
     steered = turn_on_the_spot(Rig(vehicle, track_model=_MODEL, engine=engine), speed)
-    return Trial(share, ahead, aside, turned, steered.over_expected)
+    return TrialDrive(share, ahead, aside, turned, steered.over_expected)

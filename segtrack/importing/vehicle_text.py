@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from segtrack.description import find_mesh
-from segtrack.importing.design import FlipperDesign, TrackDesign, VehicleDesign
 from segtrack.importing.findings import Findings
-from segtrack.importing.robot import Robot
+from segtrack.importing.plan import FlipperPlan, TrackPlan, VehiclePlan
+from segtrack.importing.robot import UrdfRobot
 
 _YAML_WORDS = frozenset("true false yes no on off null y n".split())
 
 
-def urdf_text(robot: Robot, design: VehicleDesign, folder: Path, findings: Findings) -> str:
+def urdf_text(robot: UrdfRobot, plan: VehiclePlan, folder: Path, findings: Findings) -> str:
     """Text of the body's URDF: without flippers and belts' masses, with meshes that resolve from a folder.
 
     Args:
         robot: Robot whose x is forward.
-        design: Design of its vehicle.
+        plan: Plan of its vehicle.
         folder: Folder in which the URDF will be.
         findings: List to which what is left out is added.
     """
     tree = copy.deepcopy(robot.tree)
-    gone = {link for flipper in design.flippers for link in flipper.found.links}
+    gone = {link for flipper in plan.flippers for link in flipper.found.links}
     lost = set()
     for joint in tree.findall("joint"):
         child = joint.find("child")
@@ -38,11 +38,11 @@ def urdf_text(robot: Robot, design: VehicleDesign, folder: Path, findings: Findi
         name = str(link.get("name"))
         if name in gone:
             tree.remove(link)
-        elif design.taken.get(name, 0.0) > 0:
-            _lighten(link, design.taken[name])
+        elif plan.taken.get(name, 0.0) > 0:
+            _lighten(link, plan.taken[name])
     _release_mimics(tree, lost, findings)
-    if design.differential is not None:
-        one, other = design.differential
+    if plan.differential is not None:
+        one, other = plan.differential
         element = next(j for j in tree.iterfind("joint") if j.get("name") == other.name)
         same_way = float(one.axis @ other.axis) > 0
         SubElement(element, "mimic", joint=one.name, multiplier="-1" if same_way else "1", offset="0")
@@ -67,21 +67,21 @@ def _lighten(link: Element, taken: float) -> None:
             inertia.set(key, repr(float(value) * left / before))
 
 
-def _release_mimics(tree: Element, lost: Iterable[str], findings: Findings) -> None:
+def _release_mimics(tree: Element, lost: Collection[str], findings: Findings) -> None:
     for joint in tree.iterfind("joint"):
         for mimic in joint.findall("mimic"):
-            if mimic.get("joint") in lost:
+            if str(mimic.get("joint")) in lost:
                 joint.remove(mimic)
                 what = f"it followed {mimic.get('joint')}, which is a flipper's"
                 findings.add("remark", f"joint {joint.get('name')}", "follows nothing", what)
 
 
-def vehicle_text(robot: Robot, design: VehicleDesign, urdf: str, source: str, remarks: Sequence[str]) -> str:
+def vehicle_text(robot: UrdfRobot, plan: VehiclePlan, urdf: str, source: str, remarks: Sequence[str]) -> str:
     """Text of the vehicle file, with comments that say where each number is from.
 
     Args:
         robot: Robot whose x is forward.
-        design: Design of its vehicle.
+        plan: Plan of its vehicle.
         urdf: Name of the body's URDF file, beside the vehicle file.
         source: File that the robot is from.
         remarks: Remarks, a comment each.
@@ -94,20 +94,20 @@ def vehicle_text(robot: Robot, design: VehicleDesign, urdf: str, source: str, re
         "body:",
         f"  urdf: {_word(urdf)}",
     ]
-    if design.without_contact:
-        names = ", ".join(map(_word, design.without_contact))
+    if plan.without_contact:
+        names = ", ".join(map(_word, plan.without_contact))
         lines.append(f"  without_contact: [{names}]  # stand for tracks, or reach as low as the belts")
-    if design.tracks:
+    if plan.tracks:
         lines.append("tracks:")
-    for track in design.tracks:
+    for track in plan.tracks:
         lines += _indented(_track_lines(track), 2)
-    if design.flippers:
+    if plan.flippers:
         lines.append("flippers:")
-    for flipper in design.flippers:
+    for flipper in plan.flippers:
         lines += _indented(_flipper_lines(flipper), 2)
-    if design.joints:
+    if plan.joints:
         lines.append("joints:")
-    for joint in design.joints:
+    for joint in plan.joints:
         keys = "{}"
         if joint.max_force is not None:
             force, speed = _number(joint.max_force), _number(joint.max_speed)
@@ -116,7 +116,7 @@ def vehicle_text(robot: Robot, design: VehicleDesign, urdf: str, source: str, re
     return "\n".join(lines) + "\n"
 
 
-def _track_lines(track: TrackDesign) -> list[str]:
+def _track_lines(track: TrackPlan) -> list[str]:
     notes = track.notes
     parent = [] if track.parent is None else [f"parent: {_word(track.parent)}"]
     turned = [f"rpy: {_row(track.rpy)}"] if any(abs(angle) > 1e-12 for angle in track.rpy) else []
@@ -145,7 +145,7 @@ def _track_lines(track: TrackDesign) -> list[str]:
     ]
 
 
-def _flipper_lines(flipper: FlipperDesign) -> list[str]:
+def _flipper_lines(flipper: FlipperPlan) -> list[str]:
     notes, found = flipper.notes, flipper.found
     return [
         f"{flipper.name}:",

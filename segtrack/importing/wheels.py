@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import LinkShape
-from segtrack.importing.robot import Joint, Robot
+from segtrack.importing.robot import RobotJoint, UrdfRobot
 
 Array = NDArray[np.float64]
 _PARALLEL = 0.99
@@ -23,7 +23,7 @@ _WHEEL = re.compile(r"wheel|sprocket|idler|roller|pulley", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
-class Wheel:
+class FoundWheel:
     """Link that turns about an axle.
 
     Attributes:
@@ -34,19 +34,19 @@ class Wheel:
         source: Shape that the radius is from, in words.
     """
 
-    joint: Joint
+    joint: RobotJoint
     radius: float
     center: Array
     length: float
     source: str
 
 
-def find_wheels(robot: Robot) -> tuple[Wheel, ...]:
+def find_wheels(robot: UrdfRobot) -> tuple[FoundWheel, ...]:
     """Find the wheels of a robot, whose axles are level."""
     return tuple(_wheels(robot))
 
 
-def _wheels(robot: Robot) -> Iterator[Wheel]:
+def _wheels(robot: UrdfRobot) -> Iterator[FoundWheel]:
     for link, joint in robot.joint_of.items():
         named = bool(_WHEEL.search(link) or _WHEEL.search(joint.name))
         if not (joint.turns_round or (joint.turns and named)) or abs(joint.axis[2]) > _LEVEL:
@@ -57,10 +57,10 @@ def _wheels(robot: Robot) -> Iterator[Wheel]:
         radius, _, _, source = max(found)
         low, high = min(each[1] for each in found), max(each[2] for each in found)
         center = joint.origin + joint.axis * (low + high) / 2
-        yield Wheel(joint, radius, center, high - low, f"{source} of link {link}")
+        yield FoundWheel(joint, radius, center, high - low, f"{source} of link {link}")
 
 
-def _round_about(shape: LinkShape, joint: Joint) -> tuple[float, float, float, str] | None:
+def _round_about(shape: LinkShape, joint: RobotJoint) -> tuple[float, float, float, str] | None:
     """Radius, smallest and largest place along an axle [m], and kind of a shape; None if it is not round."""
     middle = shape.frame.origin - joint.origin
     along = float(middle @ joint.axis)
@@ -87,6 +87,6 @@ def _round_about(shape: LinkShape, joint: Joint) -> tuple[float, float, float, s
     return float(extents.max()), float(places.min()), float(places.max()), f"mesh {name}"
 
 
-def parallel(wheels: Sequence[Wheel], axle: Array) -> tuple[Wheel, ...]:
+def parallel(wheels: Sequence[FoundWheel], axle: Array) -> tuple[FoundWheel, ...]:
     """Wheels whose axles are parallel to a direction (3,)."""
     return tuple(wheel for wheel in wheels if abs(float(wheel.joint.axis @ axle)) > _PARALLEL)

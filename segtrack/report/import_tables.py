@@ -9,12 +9,12 @@ from typing import get_args
 from rich.markup import escape
 from rich.table import Table
 
-from segtrack.importing import Certainty, Finding, Trial
+from segtrack.importing import Certainty, ImportFinding, TrialDrive
 
 _STYLES = {"sure": "green", "given": "green", "guessed": "yellow", "missing": "red", "remark": "cyan"}
 
 
-def findings_table(findings: Iterable[Finding], name: str) -> Table:
+def findings_table(findings: Iterable[ImportFinding], name: str) -> Table:
     """Return a table of findings, those of many tracks that say the same in one row.
 
     Args:
@@ -48,7 +48,7 @@ def _together(owners: list[str]) -> str:
     return f"{kind} {', '.join(owner.partition(' ')[2] for owner in owners)}"
 
 
-def trial_table(trial: Trial, name: str) -> Table:
+def trial_table(trial: TrialDrive, name: str) -> Table:
     """Return a table of an imported robot's trial drive.
 
     Args:

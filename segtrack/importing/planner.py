@@ -1,4 +1,4 @@
-"""Designer of a vehicle from what was found: belts, grousers, drives and masses, with defaults."""
+"""Planner of a vehicle from what was found: belts, grousers, drives and masses, with defaults."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from segtrack.errors import InvalidValueError
 from segtrack.geometry import GRAVITY, Pulley, rpy_of, wrap_belt
 from segtrack.importing.carriers import Carriers, FoundFlipper
-from segtrack.importing.design import FlipperDesign, JointDesign, TrackDesign, VehicleDesign
 from segtrack.importing.finding import FoundTrack
 from segtrack.importing.findings import Certainty, Findings
 from segtrack.importing.outlines import moved_out
-from segtrack.importing.robot import Joint, Robot
+from segtrack.importing.plan import FlipperPlan, JointPlan, TrackPlan, VehiclePlan
+from segtrack.importing.robot import RobotJoint, UrdfRobot
 from segtrack.importing.settings import Settings
 from segtrack.importing.wheels import find_wheels
 
@@ -42,10 +42,10 @@ _MOST_FRICTION = 1.5
 """Largest friction coefficient of a plugin that is believed [-]."""
 
 
-class Designer:
-    """Maker of a design, with the masses that links have left."""
+class Planner:
+    """Maker of a plan, with the masses that links have left."""
 
-    def __init__(self, robot: Robot, carriers: Carriers, settings: Settings, findings: Findings) -> None:
+    def __init__(self, robot: UrdfRobot, carriers: Carriers, settings: Settings, findings: Findings) -> None:
         """Prepare for a robot whose x is forward."""
         self.robot, self.carriers, self.settings, self.findings = robot, carriers, settings, findings
         self.tracks = (
@@ -56,8 +56,8 @@ class Designer:
         self.taken: dict[str, float] = {}
         self.half_weight_pull = _PULL * GRAVITY * robot.mass / len(self.tracks)
 
-    def design(self) -> VehicleDesign:
-        """Design of the vehicle.
+    def plan(self) -> VehiclePlan:
+        """Plan of the vehicle.
 
         Raises:
             InvalidValueError: A mass of belts that their links do not have.
@@ -71,7 +71,7 @@ class Designer:
         flippers = tuple(self._flipper(name, arm) for name, arm in zip(names, arms, strict=True))
         gone = {link for arm in arms for link in arm.links}
         stands_for = {link for track in on_body for link in track.links} | set(self._wheels_within(on_body))
-        return VehicleDesign(
+        return VehiclePlan(
             tracks=tracks,
             flippers=flippers,
             joints=tuple(
@@ -96,7 +96,7 @@ class Designer:
                         found.append(wheel.joint.child)
         return found
 
-    def _track(self, name: str, found: FoundTrack, flipper: FoundFlipper | None) -> TrackDesign:
+    def _track(self, name: str, found: FoundTrack, flipper: FoundFlipper | None) -> TrackPlan:
         owner = f"track {name}"
         around = found.outline if flipper is None else flipper.outline(found)
         rows = np.array([[p.x, p.z, p.radius] for p in around.pulleys])
@@ -143,7 +143,7 @@ class Designer:
             xyz, rpy = _triple(place), _triple(np.array(rpy_of(back)))
         friction = self._friction()
         around_it = "less the grousers' height" if found.has_belt else "with the belt's thickness"
-        return TrackDesign(
+        return TrackPlan(
             name=name, found=found, parent=parent, xyz=xyz, rpy=rpy, pulleys=pulleys, belt_mass=mass,
             thickness=thickness,
             grouser_count=max(_LEAST_COUNT, round(perimeter / pitch)), grouser_height=height,
@@ -255,7 +255,7 @@ class Designer:
     def _own(self, link: str) -> float:
         return self.robot.mass_properties(link).mass
 
-    def _flipper(self, name: str, found: FoundFlipper) -> FlipperDesign:
+    def _flipper(self, name: str, found: FoundFlipper) -> FlipperPlan:
         joint = found.joint
         sides = (
             _names([(track.side, track.middle[0]) for track in found.tracks], set())
@@ -309,7 +309,7 @@ class Designer:
                 "a flipper of a vehicle file has belts alone",
             )
         frame = self.robot.frames[self.robot.root]
-        return FlipperDesign(
+        return FlipperPlan(
             name=name, found=found, parent=self.robot.root, xyz=_triple(found.pivot - frame.origin),
             mass=whole.mass - belts,
             size=_triple(size), center=_triple(whole.center), max_torque=torque, max_speed=speed,
@@ -327,7 +327,7 @@ class Designer:
         differential = self.carriers.differential
         return mimics if differential is None else mimics | {differential[1].name}
 
-    def _joint(self, joint: Joint) -> JointDesign:
+    def _joint(self, joint: RobotJoint) -> JointPlan:
         ends = [t for t in self.carriers.on_links if self.robot.moving_joints(t.carrier)[0] is joint]
         if any(_is_at_end(joint, track) for track in ends):
             torque, source = joint.effort, "its effort and velocity"
@@ -340,22 +340,22 @@ class Designer:
             self.findings.add(
                 certainty, f"joint {joint.name}", f"servo of {torque:g} N m, {speed:g} rad/s", source
             )
-            return JointDesign(joint, torque, speed)
+            return JointPlan(joint, torque, speed)
         self.findings.add(
             "guessed",
             f"joint {joint.name}",
             "moves freely, with its damping",
             "it carries tracks and is no flipper's",
         )
-        return JointDesign(joint, None, 0.0)
+        return JointPlan(joint, None, 0.0)
 
 
-def _is_at_end(joint: Joint, track: FoundTrack) -> bool:
+def _is_at_end(joint: RobotJoint, track: FoundTrack) -> bool:
     reach = min(math.dist((p.x, p.z), joint.origin[[0, 2]]) - 0.7 * p.radius for p in track.outline.pulleys)
     return reach < 0
 
 
-def _sprocket(found: FoundTrack, joint: Joint) -> float:
+def _sprocket(found: FoundTrack, joint: RobotJoint) -> float:
     """Radius of the pulley nearest to a joint [m]."""
     nearest = min(found.outline.pulleys, key=lambda p: math.dist((p.x, p.z), joint.origin[[0, 2]]))
     return nearest.radius

@@ -1,4 +1,4 @@
-"""Design of a vehicle: numbers of its file, with where they are from, and edits of its URDF."""
+"""Plan of a vehicle: numbers of its file, with where they are from, and edits of its URDF."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from segtrack.geometry import Pulley
 from segtrack.importing.carriers import FoundFlipper
 from segtrack.importing.finding import FoundTrack
-from segtrack.importing.robot import Joint
+from segtrack.importing.robot import RobotJoint
 
 
 @dataclass(frozen=True, eq=False)
-class TrackDesign:
+class TrackPlan:
     """Track of the vehicle file.
 
     Attributes:
@@ -30,7 +30,7 @@ class TrackDesign:
         max_speed: Largest speed of the belt [m/s].
         friction: Coulomb coefficient [-].
         lateral_friction: Coulomb coefficient across the track [-]; None if as along it.
-        notes: What each key is from, by key.
+        notes: Sources of its numbers, by key.
     """
 
     name: str
@@ -51,7 +51,7 @@ class TrackDesign:
 
 
 @dataclass(frozen=True, eq=False)
-class FlipperDesign:
+class FlipperPlan:
     """Flipper of the vehicle file.
 
     Attributes:
@@ -65,7 +65,7 @@ class FlipperDesign:
         max_torque: Largest torque [N m].
         max_speed: Largest speed [rad/s].
         tracks: Its tracks.
-        notes: What each key is from, by key.
+        notes: Sources of its numbers, by key.
     """
 
     name: str
@@ -77,12 +77,12 @@ class FlipperDesign:
     center: tuple[float, float, float]
     max_torque: float
     max_speed: float
-    tracks: tuple[TrackDesign, ...]
+    tracks: tuple[TrackPlan, ...]
     notes: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
-class JointDesign:
+class JointPlan:
     """Joint of the vehicle file.
 
     Attributes:
@@ -91,13 +91,13 @@ class JointDesign:
         max_speed: Largest speed of its servo [rad/s].
     """
 
-    joint: Joint
+    joint: RobotJoint
     max_force: float | None
     max_speed: float
 
 
 @dataclass(frozen=True, eq=False)
-class VehicleDesign:
+class VehiclePlan:
     """Vehicle file and edits of its URDF.
 
     Attributes:
@@ -109,9 +109,9 @@ class VehicleDesign:
         taken: Mass of belts that leaves each link [kg], by name.
     """
 
-    tracks: tuple[TrackDesign, ...]
-    flippers: tuple[FlipperDesign, ...]
-    joints: tuple[JointDesign, ...]
-    differential: tuple[Joint, Joint] | None
+    tracks: tuple[TrackPlan, ...]
+    flippers: tuple[FlipperPlan, ...]
+    joints: tuple[JointPlan, ...]
+    differential: tuple[RobotJoint, RobotJoint] | None
     without_contact: tuple[str, ...]
     taken: Mapping[str, float]
