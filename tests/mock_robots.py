@@ -60,13 +60,13 @@ HULL = link("base_link", inertial(20.0), shape('<box size="0.5 0.3 0.1"/>', "0 0
 """Body of most robots, well above the ground."""
 
 
-def belt_shapes(circles: Circles, width: float) -> str:
-    """Box and two cylinders of equal radius that stand for a belt."""
+def belt_shapes(circles: Circles, width: float, y: float = 0.0) -> str:
+    """Box and two cylinders of equal radius that stand for a belt, at y."""
     (x, z, radius), (to, _, _) = circles
     box = f'<box size="{abs(to - x)!r} {width!r} {2 * radius!r}"/>'
     cylinder = f'<cylinder radius="{radius!r}" length="{width!r}"/>'
-    return shape(box, f"{(x + to) / 2!r} 0 {z!r}") + "".join(
-        shape(cylinder, f"{x!r} 0 {z!r}", LYING) for x, z, _ in circles
+    return shape(box, f"{(x + to) / 2!r} {y!r} {z!r}") + "".join(
+        shape(cylinder, f"{x!r} {y!r} {z!r}", LYING) for x, z, _ in circles
     )
 
 
@@ -92,6 +92,13 @@ def boxed() -> str:
         for end, y in (("a", 0.25), ("b", -0.25))
     ]
     return robot(HULL, *pods)
+
+
+def in_one_link() -> str:
+    """Robot of one link, whose shapes are a hull and a box and two cylinders for each track."""
+    hull = shape('<box size="0.5 0.3 0.1"/>', "0 0 0.1")
+    raised = [(x, z + 0.02, radius) for x, z, radius in OVAL]
+    return robot(link("base", inertial(20.0), hull, *(belt_shapes(raised, 0.1, y) for y in (0.25, -0.25))))
 
 
 WHEELS: Circles = (

@@ -17,9 +17,9 @@ Data flows one way:
 | `imported` | a path | `ImportedRobot`: files written, description, findings |
 | `trial` | a description | weight on belts, 0.5 m straight, a turn, its yaw rate over planar friction |
 
-The common form is a URDF tree, as the body of a vehicle file is one: another format is another reader. What is
-found, where it is from and how sure it is stand in one list of `ImportFinding`s, which the command shows as
-a table.
+The common form is a URDF tree, as the body of a vehicle file is one: another format is another reader. What
+is found, where it is from and how sure it is stand in one list of `ImportFinding`s, which the command shows
+as a table.
 """
 
 import lazy_loader

@@ -122,8 +122,9 @@ def find_axle(robot: UrdfRobot) -> Array | None:
         None without wheels, named links or links of a box and two cylinders, or if their axles are not level.
     """
     ways: list[Array] = []
-    for link in (*named_links(robot), *_boxed_links(robot)):
+    for link in named_links(robot):
         ways += [way for way in [_narrow_way(robot, link)] if way is not None]
+    ways += [shapes[1].frame.rotation[:, 2] for _, shapes in _boxed_groups(robot)]
     if not ways:
         ways = [wheel.joint.axis for wheel in find_wheels(robot)]
     if not ways:
@@ -170,8 +171,8 @@ def find_tracks(
         findings: List to which remarks are added.
     """
     wheels = parallel(find_wheels(robot), axle)
-    named = tuple(_of_link(robot, link, axle) for link in named_links(robot))
-    boxed = tuple(_of_link(robot, link, axle) for link in _boxed_links(robot))
+    named = tuple(_of_shapes(robot, link, robot.shapes(link), axle) for link in named_links(robot))
+    boxed = tuple(_of_shapes(robot, link, shapes, axle) for link, shapes in _boxed_groups(robot))
     hinted = bool(set(robot.hints.left + robot.hints.right) & {wheel.joint.child for wheel in wheels})
     driven = tuple(_around_wheels(robot, wheels, axle, 2 if around_wheels or hinted else _ENOUGH))
     if named and all(_is_arm(robot, track) for track in named):
@@ -221,9 +222,8 @@ def _circles(track: FoundTrack) -> Array:
     return np.array([[p.x, p.z, p.radius] for p in track.outline.pulleys])
 
 
-def _of_link(robot: UrdfRobot, link: str, axle: Array) -> FoundTrack:
-    """Track that a link's shapes are."""
-    shapes = robot.shapes(link)
+def _of_shapes(robot: UrdfRobot, link: str, shapes: Sequence[LinkShape], axle: Array) -> FoundTrack:
+    """Track that shapes of a link are."""
     circles = np.concatenate([_shape_circles(shape, axle) for shape in shapes])
     along = np.concatenate([_shape_extent(shape, axle) for shape in shapes])
     names = [str(s.tag.get("filename", "")).rpartition("/")[2] for s in shapes if s.tag.tag == "mesh"]
@@ -259,17 +259,28 @@ def _shape_extent(shape: LinkShape, axle: Array) -> Array:
     return np.array([places.min(), places.max()])
 
 
-def _boxed_links(robot: UrdfRobot) -> tuple[str, ...]:
-    """Links, more than one, whose colliding shapes are a box and two cylinders with parallel, level axes."""
+def _boxed_groups(robot: UrdfRobot) -> list[tuple[str, tuple[LinkShape, ...]]]:
+    """Groups, more than one, of a box and two cylinders or more with level axes, side by side on a link."""
     found = []
     for link in robot.links:
-        shapes = robot.shapes(link)
-        axes = [shape.frame.rotation[:, 2] for shape in shapes if shape.tag.tag == "cylinder"]
-        boxes = sum(shape.tag.tag == "box" for shape in shapes)
-        if boxes == 1 and len(axes) == 2 and len(shapes) == 3 and abs(float(axes[0] @ axes[1])) > 0.999:
-            if abs(axes[0][2]) < 0.1:
-                found.append(link)
-    return tuple(found) if len(found) > 1 else ()
+        rest = list(robot.shapes(link))
+        for box in [shape for shape in rest if shape.tag.tag == "box"]:
+            group = [box, *(shape for shape in rest if _is_end_of(shape, box))]
+            axes = [shape.frame.rotation[:, 2] for shape in group[1:]]
+            if len(axes) > 1 and all(abs(float(axes[0] @ axis)) > 0.999 for axis in axes):
+                found.append((link, tuple(group)))
+    return found if len(found) > 1 else []
+
+
+def _is_end_of(shape: LinkShape, box: LinkShape) -> bool:
+    """Return whether a shape is a cylinder with a level axis in the middle plane of a box."""
+    axis = shape.frame.rotation[:, 2]
+    aside = abs(float((shape.frame.origin - box.frame.origin) @ axis))
+    return (
+        shape.tag.tag == "cylinder"
+        and abs(axis[2]) < 0.1
+        and aside < 0.2 * float(shape.tag.get("length", "0"))
+    )
 
 
 def _around_wheels(

@@ -85,6 +85,14 @@ def test_a_box_and_two_cylinders_are_a_track(tmp_path: Path) -> None:
     assert drives(vehicle)
 
 
+def test_shapes_of_both_tracks_may_be_on_one_link(tmp_path: Path) -> None:
+    vehicle = imported(mock.in_one_link(), tmp_path).description
+    for name, y in (("left", 0.25), ("right", -0.25)):
+        assert_track(vehicle, name, mock.OVAL, (0, y, 0.02), -tread(vehicle, name))
+    assert vehicle.mass == pytest.approx(20.0, abs=1e-9)
+    assert drives(vehicle)
+
+
 @pytest.mark.parametrize("axis", ["0 1 0", "0 -1 0"])
 def test_a_belt_goes_around_axles_in_a_row(tmp_path: Path, axis: str) -> None:
     vehicle = imported(mock.wheeled(axis=axis), tmp_path).description
