@@ -26,6 +26,7 @@ class TrackPlan:
         thickness: Thickness of the belt [m].
         grouser_count: Number of grousers.
         grouser_height: Height of the grousers [m].
+        grouser_length: Length of the grousers along the belt [m].
         max_force: Largest force of the drive [N].
         max_speed: Largest speed of the belt [m/s].
         friction: Coulomb coefficient [-].
@@ -43,6 +44,7 @@ class TrackPlan:
     thickness: float
     grouser_count: int
     grouser_height: float
+    grouser_length: float
     max_force: float
     max_speed: float
     friction: float

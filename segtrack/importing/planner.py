@@ -23,11 +23,15 @@ from segtrack.importing.wheels import find_wheels
 Array = NDArray[np.float64]
 _FRICTION, _MAX_SPEED = 0.6, 1.0
 """Defaults: Coulomb coefficient of a rubber belt [-], and largest belt speed [m/s]."""
-_HEIGHT_SHARE, _HIGHEST = 0.1, 0.025
-"""Grouser height over half of the outline's height [-], and at most [m]."""
+_HEIGHT_SHARE, _STANDS_SHARE, _HIGHEST = 0.1, 0.15, 0.025
+"""Grouser height over the outline's half height, at most over the lowest pulley's radius [-]; at most [m]."""
 _PITCHES = 2.5
 """Pitch of grousers over their height [-]."""
 _LEAST_COUNT = 12
+_LENGTH, _HALF = 0.6, 0.5
+"""Length of grousers along the belt over their height, and at most over their pitch [-]."""
+_LEVEL, _SINKS = 2e-3, 2e-4
+"""Difference of heights of pulleys that stand on level ground together, and how far tips let one sink [m]."""
 _THICKNESS_SHARE, _THICKEST = 0.1, 0.02
 """Belt's thickness over half of the outline's height [-], and at most [m]."""
 _DENSITY = 1200.0
@@ -102,11 +106,15 @@ class Planner:
         rows = np.array([[p.x, p.z, p.radius] for p in around.pulleys])
         half = float((rows[:, 1] + rows[:, 2]).max() - (rows[:, 1] - rows[:, 2]).min()) / 2
         smallest = float(rows[:, 2].min())
+        stands = rows[(rows[:, 1] - rows[:, 2]).argmin(), 2]
         self._tell_outline(owner, found)
+        proposal = min(_HEIGHT_SHARE * half, _STANDS_SHARE * float(stands), 0.5 * smallest, _HIGHEST)
         height = self.settings.number(
-            "grouser_height", owner, _rounded(min(_HEIGHT_SHARE * half, 0.5 * smallest, _HIGHEST)),
+            "grouser_height",
+            owner,
+            _rounded(proposal),
             f"default: {_HEIGHT_SHARE:g} of half the track's height",
-        )  # fmt: skip
+        )
         outwards = -height if found.has_belt else 0.0
         room = smallest + outwards
         thickness = self.settings.number(
@@ -123,9 +131,9 @@ class Planner:
         belt = moved_out(around, outwards)
         pulleys = tuple(Pulley(p.x - middle[0], p.z - middle[1], p.radius) for p in belt.pulleys)
         perimeter = wrap_belt(pulleys).perimeter
-        pitch = self.settings.number(
-            "grouser_pitch", owner, _rounded(_PITCHES * height), f"default: {_PITCHES:g} heights"
-        )
+        proposal, why = _pitch(belt.pulleys, height)
+        pitch = self.settings.number("grouser_pitch", owner, _rounded(proposal), why)
+        count = max(_LEAST_COUNT, round(perimeter / pitch))
         force, speed, why = self._drive(owner, found)
         mass, mass_source = self._belt_mass(
             owner, found, flipper, perimeter * found.width * (thickness + 0.2 * height)
@@ -146,7 +154,8 @@ class Planner:
         return TrackPlan(
             name=name, found=found, parent=parent, xyz=xyz, rpy=rpy, pulleys=pulleys, belt_mass=mass,
             thickness=thickness,
-            grouser_count=max(_LEAST_COUNT, round(perimeter / pitch)), grouser_height=height,
+            grouser_count=count, grouser_height=height,
+            grouser_length=min(_LENGTH * height, _HALF * perimeter / count),
             max_force=force, max_speed=speed, friction=friction,
             lateral_friction=self._lateral_friction(friction),
             notes={
@@ -348,6 +357,20 @@ class Planner:
             "it carries tracks and is no flipper's",
         )
         return JointPlan(joint, None, 0.0)
+
+
+def _pitch(pulleys: Sequence[Pulley], height: float) -> tuple[float, str]:
+    """Pitch of default grousers [m], and its source.
+
+    On a pulley of radius r tips a pitch p apart let the vehicle sink by up to p^2 / 8 r between two of them.
+    """
+    pitch, why = _PITCHES * height, f"default: {_PITCHES:g} heights"
+    lowest = min(pulleys, key=lambda p: p.z - p.radius)
+    standing = [p for p in pulleys if p.z - p.radius < lowest.z - lowest.radius + _LEVEL]
+    smooth = math.sqrt(8 * lowest.radius * _SINKS)
+    if len(standing) < 2 and smooth < pitch:
+        return smooth, "default: so fine that it does not rock on the pulley that it stands on"
+    return pitch, why
 
 
 def _is_at_end(joint: RobotJoint, track: FoundTrack) -> bool:

@@ -125,7 +125,7 @@ def _track_lines(track: TrackPlan) -> list[str]:
         f"{{x: {_number(p.x)}, z: {_number(p.z)}, radius: {_number(p.radius)}}}" for p in track.pulleys
     )
     height = _number(track.grouser_height)
-    shape = f"box: {{length: {_number(round(0.6 * track.grouser_height, 5))}, height: {height}}}"
+    shape = f"box: {{length: {_number(round(track.grouser_length, 5))}, height: {height}}}"
     friction = f"friction: {_number(track.friction)}"
     if track.lateral_friction is not None:
         friction += f", lateral_friction: {_number(track.lateral_friction)}"
