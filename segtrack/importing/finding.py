@@ -300,8 +300,9 @@ def _around_wheels(
                 continue
             outline = outline_of(circles)
             ends = [w for w, row in zip(group, circles, strict=True) if _is_pulley(row, outline)] or group
-            low = min(float(w.center @ axle) - w.length / 2 for w in ends)
-            high = max(float(w.center @ axle) + w.length / 2 for w in ends)
+            # The median: one wheel's mesh may have a shaft.
+            low = float(np.median([w.center @ axle - w.length / 2 for w in ends]))
+            high = float(np.median([w.center @ axle + w.length / 2 for w in ends]))
             yield FoundTrack(
                 links=tuple(w.joint.child for w in group),
                 carrier=carrier,
