@@ -183,9 +183,13 @@ def find_tracks(
         names = ", ".join(link for track in named for link in track.links)
         findings.add("remark", "tracks", "around the wheels", f"which stick out of {names}")
         return driven
-    return next(
-        (found for found in (named, driven, boxed) if is_on_both_sides(found)), named or driven or boxed
-    )
+    found = (named, driven, boxed)
+    tracks = next(filter(is_on_both_sides, found), named or driven or boxed)
+    if tracks and tracks is driven and not hinted and not around_wheels:
+        count = min(len(track.wheels) for track in driven)
+        why = f"{count} axles in a row; no name or plugin says it"
+        findings.add("guessed", "tracks", "belts around the wheels", why)
+    return tracks
 
 
 def is_on_both_sides(tracks: Sequence[FoundTrack]) -> bool:

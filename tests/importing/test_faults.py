@@ -215,6 +215,7 @@ REMARKS: dict[str, tuple[str, str, str]] = {
         "forward",
         "x by convention",
     ),
+    "wheels in a row that may be no track": (mock.wheeled(), "tracks", "belts around the wheels"),
     "a mesh in mm": ("meshed", "unit of meshes without a scale", "mm: scale 0.001"),
     "a hull as low as the belts": (
         changed('<box size="0.5 0.3 0.1"/>', '<box size="0.5 0.3 0.5"/>'),
