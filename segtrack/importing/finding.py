@@ -171,7 +171,7 @@ def find_tracks(
         findings: List to which remarks are added.
     """
     wheels = parallel(find_wheels(robot), axle)
-    named = tuple(_of_shapes(robot, link, robot.shapes(link), axle) for link in named_links(robot))
+    named = tuple(track for link in named_links(robot) for track in _of_named(robot, link, axle))
     boxed = tuple(_of_shapes(robot, link, shapes, axle) for link, shapes in _boxed_groups(robot))
     hinted = bool(set(robot.hints.left + robot.hints.right) & {wheel.joint.child for wheel in wheels})
     driven = tuple(_around_wheels(robot, wheels, axle, 2 if around_wheels or hinted else _ENOUGH))
@@ -224,6 +224,13 @@ def _are_frames(named: Sequence[FoundTrack], driven: Iterable[FoundTrack]) -> bo
 
 def _circles(track: FoundTrack) -> Array:
     return np.array([[p.x, p.z, p.radius] for p in track.outline.pulleys])
+
+
+def _of_named(robot: UrdfRobot, link: str, axle: Array) -> Iterator[FoundTrack]:
+    """Yield the track that a link called so is, or those of its boxes with cylinders."""
+    groups = [shapes for own, shapes in _boxed_groups(robot) if own == link]
+    for shapes in groups if len(groups) > 1 else [robot.shapes(link)]:
+        yield _of_shapes(robot, link, shapes, axle)
 
 
 def _of_shapes(robot: UrdfRobot, link: str, shapes: Sequence[LinkShape], axle: Array) -> FoundTrack:

@@ -123,9 +123,10 @@ def _write_stand_ins(package: str, folder: Path, target: Path) -> list[str]:
     with the parameters of its calls and without content.
     """
     top = next((place for place in (folder, *folder.parents) if (place / "package.xml").is_file()), folder)
-    files = [each for suffix in ("*.xacro", "*.urdf", "*.gazebo") for each in sorted(top.rglob(suffix))][
-        :_MOST_FILES
-    ]
+    beside = [found.parent for found in sorted(top.parent.glob("*/package.xml"))] if top != folder else []
+    kinds = ("*.xacro*", "*.urdf", "*.gazebo")
+    places = dict.fromkeys([top, *beside])
+    files = [file for place in places for kind in kinds for file in sorted(place.rglob(kind))][:_MOST_FILES]
     included, calls, defined = list[str](), dict[str, list[Element]](), set[str]()
     for file in files:
         try:

@@ -157,6 +157,19 @@ def test_flippers_are_found_with_their_servos(tmp_path: Path) -> None:
     assert drives(vehicle)
 
 
+def test_one_flipper_may_have_a_belt_on_each_side(tmp_path: Path) -> None:
+    pair = "".join(mock.belt_shapes(((0.0, 0.0, 0.08), (0.3, 0.0, 0.08)), 0.05, y) for y in (0.35, -0.35))
+    arm = mock.link("flipper", mock.inertial(2.0), pair) + mock.joint(
+        "flipper_joint", "revolute", "base_link", "flipper", "0.2 0 0.03", "0 -1 0", mock.LIMIT
+    )
+    vehicle = imported(mock.boxed().replace("</robot>", arm + "</robot>"), tmp_path).description
+    assert set(vehicle.tracks) == {"left", "right"}
+    (flipper,) = vehicle.flippers.values()
+    assert set(flipper.tracks) == {"left", "right"}
+    assert vehicle.mass == pytest.approx(28.0, abs=1e-9)
+    assert drives(vehicle)
+
+
 def test_upright_flippers_have_angle_0_where_they_lie(tmp_path: Path) -> None:
     found = imported(mock.standing_on_flippers(), tmp_path)
     vehicle = found.description
