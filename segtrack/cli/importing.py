@@ -68,12 +68,13 @@ def import_file(
     write_figure(picture, draw_vehicle(vehicle, vehicle_links(vehicle).mass))
     say_written(imported.vehicle_file, imported.urdf_file, picture)
     trial = drive_trial(vehicle)
-    tables = [findings_table(imported.findings, vehicle.name), trial_table(trial, vehicle.name)]
+    findings = [*imported.findings, *trial.remarks()]
+    tables = [findings_table(findings, vehicle.name), trial_table(trial, vehicle.name)]
     summary = {
         "vehicle_file": str(imported.vehicle_file),
         "urdf_file": str(imported.urdf_file),
         "picture": str(picture),
-        "findings": [asdict(finding) for finding in imported.findings],
+        "findings": [asdict(finding) for finding in findings],
         "trial": asdict(trial),
     }
     show(tables, summary, as_json)

@@ -10,6 +10,7 @@ import numpy as np
 from segtrack.description import VehicleDescription
 from segtrack.engine import EngineName
 from segtrack.experiments import Rig, belt_share, turn_on_the_spot
+from segtrack.importing.findings import ImportFinding
 from segtrack.terrain import Plane
 from segtrack.world import World
 
@@ -18,6 +19,8 @@ _DISTANCE, _SPEED = 0.5, 0.2
 _SETTLE = 0.5
 _TURN = 2.0
 """Time of settling and of turning [s]."""
+_OFF, _FAR_OFF = 0.03, 0.15
+"""Relative deviations of weight and yaw rate, and of the way straight on, that are remarked [-]."""
 _SLICES = 20
 """Number of times that the yaw is read in a turn, so that whole turns count."""
 _MODEL = "compliant"
@@ -41,6 +44,22 @@ class TrialDrive:
     drift: float
     turned: float
     over_friction: float | None
+
+    def remarks(self) -> tuple[ImportFinding, ...]:
+        """Remarks on a drive that is not as it should be."""
+        found = []
+        if self.belt_share < 1 - _OFF:
+            why = "the rest is on other shapes: a track may be missing; look at the picture"
+            found.append(
+                ImportFinding("remark", "trial drive", f"{self.belt_share:.0%} of the weight on belts", why)
+            )
+        if abs(self.distance / _DISTANCE - 1) > _FAR_OFF:
+            why = "a drive that is too weak, or grousers that are high for the pulley they stand on"
+            found.append(ImportFinding("remark", "trial drive", f"{self.distance:.2f} m for 0.5 m", why))
+        if self.over_friction is None or abs(self.over_friction - 1) > _OFF:
+            why = "it rocks, hardly turns on this ground, or touches it with more than its belts"
+            found.append(ImportFinding("remark", "trial drive", "it does not turn as friction says", why))
+        return tuple(found)
 
 
 def drive_trial(vehicle: VehicleDescription, engine: EngineName = "native") -> TrialDrive:

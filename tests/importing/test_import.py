@@ -15,7 +15,7 @@ from command_line import run
 
 from segtrack import SegtrackError, VehicleDescription, World, import_robot
 from segtrack.description import link_masses, place_tracks, read_value
-from segtrack.importing import ImportedRobot, drive_trial
+from segtrack.importing import ImportedRobot, TrialDrive, drive_trial
 from segtrack.terrain import Plane
 
 WITHIN = 1e-3
@@ -333,3 +333,13 @@ def test_an_option_that_is_no_pair_is_named(tmp_path: Path, option: str, value: 
     result = run("import", "robot.urdf", option, value, folder=tmp_path)
     assert result.exit_code == 2
     assert f"{option} must be name" in result.stderr
+
+
+def test_a_drive_that_is_not_as_it_should_be_is_remarked() -> None:
+    assert not TrialDrive(1.0, 0.5, 0.0, 1.0, 1.02).remarks()
+    told = [(each.what, each.value) for each in TrialDrive(0.66, 0.1, 0.0, 0.0, None).remarks()]
+    assert told == [
+        ("trial drive", "66% of the weight on belts"),
+        ("trial drive", "0.10 m for 0.5 m"),
+        ("trial drive", "it does not turn as friction says"),
+    ]
