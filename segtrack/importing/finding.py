@@ -124,7 +124,7 @@ def find_axle(robot: UrdfRobot) -> Array | None:
     ways: list[Array] = []
     for link in named_links(robot):
         ways += [way for way in [_narrow_way(robot, link)] if way is not None]
-    ways += [shapes[1].frame.rotation[:, 2] for _, shapes in _boxed_groups(robot)]
+    ways += [shapes[0].frame.rotation[:, 2] for _, shapes in _boxed_groups(robot)]
     if not ways:
         ways = [wheel.joint.axis for wheel in find_wheels(robot)]
     if not ways:
@@ -274,12 +274,13 @@ def _boxed_groups(robot: UrdfRobot) -> list[tuple[str, tuple[LinkShape, ...]]]:
     """Groups, more than one, of a box and two cylinders or more with level axes, side by side on a link."""
     found = []
     for link in robot.links:
-        rest = list(robot.shapes(link))
-        for box in [shape for shape in rest if shape.tag.tag == "box"]:
-            group = [box, *(shape for shape in rest if _is_end_of(shape, box))]
-            axes = [shape.frame.rotation[:, 2] for shape in group[1:]]
+        shapes, groups = robot.shapes(link), dict[tuple[int, ...], list[LinkShape]]()
+        for box in [shape for shape in shapes if shape.tag.tag == "box"]:
+            ends = [shape for shape in shapes if _is_end_of(shape, box)]
+            axes = [shape.frame.rotation[:, 2] for shape in ends]
             if len(axes) > 1 and all(abs(float(axes[0] @ axis)) > 0.999 for axis in axes):
-                found.append((link, tuple(group)))
+                groups.setdefault(tuple(map(id, ends)), list(ends)).append(box)
+        found += [(link, tuple(group)) for group in groups.values()]
     return found if len(found) > 1 else []
 
 

@@ -157,6 +157,20 @@ def test_flippers_are_found_with_their_servos(tmp_path: Path) -> None:
     assert drives(vehicle)
 
 
+def test_several_boxes_between_two_cylinders_are_one_track(tmp_path: Path) -> None:
+    bar = mock.shape('<box size="0.3 0.06 0.05"/>', "0.15 0 0.02") + mock.shape(
+        '<box size="0.2 0.06 0.06"/>', "0.15 0 0"
+    )
+    text = mock.flippered().replace(
+        '</collision></link><joint name="front', f'</collision>{bar}</link><joint name="front'
+    )
+    assert text.count(bar) == 2
+    vehicle = imported(text, tmp_path).description
+    assert [len(flipper.tracks) for flipper in vehicle.flippers.values()] == [1, 1, 1, 1]
+    name = "front_left_belt"
+    assert_track(vehicle, name, mock.TAPERED, (0.25, 0.35, 0.02), -tread(vehicle, name))
+
+
 def test_one_flipper_may_have_a_belt_on_each_side(tmp_path: Path) -> None:
     pair = "".join(mock.belt_shapes(((0.0, 0.0, 0.08), (0.3, 0.0, 0.08)), 0.05, y) for y in (0.35, -0.35))
     arm = mock.link("flipper", mock.inertial(2.0), pair) + mock.joint(
