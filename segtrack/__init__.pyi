@@ -3,6 +3,8 @@ from .description import VehicleDescription as VehicleDescription
 from .description import bundled_vehicles as bundled_vehicles
 from .description import load_vehicle as load_vehicle
 from .errors import SegtrackError as SegtrackError
+from .importing import ImportedRobot as ImportedRobot
+from .importing import import_robot as import_robot
 from .robot import Robot as Robot
 from .robot import RobotState as RobotState
 from .world import Snapshot as Snapshot

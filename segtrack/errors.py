@@ -164,6 +164,10 @@ class StudyFileError(DescriptionFileError):
     """A study file with mistakes, or one that does not fit its vehicle."""
 
 
+class RobotFileError(DescriptionFileError):
+    """A robot's URDF or xacro file with mistakes, or one in which no tracks are found."""
+
+
 class LogFileError(SegtrackError):
     """A log that cannot be read, or not what it is asked for."""
 

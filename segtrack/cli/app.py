@@ -13,6 +13,7 @@ from segtrack.cli.climb import climb
 from segtrack.cli.drive import drive, replay, station
 from segtrack.cli.event import event
 from segtrack.cli.files import courses, draw, schema, urdf, validate, vehicles
+from segtrack.cli.importing import import_file
 from segtrack.cli.learn import evaluate, train
 from segtrack.cli.log import log
 from segtrack.cli.output import words
@@ -48,6 +49,7 @@ own = (
 )
 for command in (*own, warm_up):
     app.command()(command)
+app.command("import")(import_file)
 app.add_typer(event, name="event")
 app.add_typer(reproduce, name="reproduce")
 app.add_typer(courses, name="courses")

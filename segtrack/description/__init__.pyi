@@ -1,3 +1,4 @@
+from .base import XML_ERRORS as XML_ERRORS
 from .base import Angle as Angle
 from .base import Beside as Beside
 from .base import Checks as Checks
@@ -38,6 +39,7 @@ from .file_names import map_files as map_files
 from .file_names import named_files as named_files
 from .file_names import vehicle_hash as vehicle_hash
 from .frames import Frame as Frame
+from .frames import LinkShape as LinkShape
 from .frames import TrackOffsets as TrackOffsets
 from .frames import Values as Values
 from .frames import body_shapes as body_shapes
@@ -54,13 +56,16 @@ from .grousers import CylinderShape as CylinderShape
 from .grousers import GrouserShape as GrouserShape
 from .grousers import MeshShape as MeshShape
 from .grousers import TrapezoidShape as TrapezoidShape
+from .grousers import convex_corners as convex_corners
 from .grousers import mesh_triangles as mesh_triangles
 from .load import bundled_vehicles as bundled_vehicles
 from .load import find_description as find_description
 from .load import find_vehicle as find_vehicle
 from .load import load_vehicle as load_vehicle
 from .load import parse_vehicle as parse_vehicle
+from .mesh_files import find_mesh as find_mesh
 from .mesh_files import mesh_file as mesh_file
+from .mesh_files import mesh_places as mesh_places
 from .placement import Links as Links
 from .placement import PlacedTrack as PlacedTrack
 from .placement import belt_corners as belt_corners
@@ -78,6 +83,7 @@ from .track import Mount as Mount
 from .track import PathSpec as PathSpec
 from .track import TrackSpec as TrackSpec
 from .urdf_checks import parent_link as parent_link
+from .urdf_checks import urdf_mistakes as urdf_mistakes
 from .vehicle import FlipperSpec as FlipperSpec
 from .vehicle import MountedTrack as MountedTrack
 from .vehicle import VehicleDescription as VehicleDescription

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+import os
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,16 @@ def convex_corners(file: str) -> NDArray[np.float64]:
     Raises:
         InvalidValueError: The file holds no solid.
     """
+    try:
+        changed = os.stat(file).st_mtime_ns
+    except OSError:
+        raise InvalidValueError("mesh", "an OBJ, STL or COLLADA file of a solid", file) from None
+    return _hull_corners(file, changed).copy()
+
+
+@lru_cache(maxsize=256)
+def _hull_corners(file: str, changed: int) -> NDArray[np.float64]:
+    """Corners of a file's convex hull; a file that has changed is read anew."""
     try:
         hull = _read_mesh(file).convex_hull
     except Exception:  # The readers of trimesh and the hull of qhull fail in ways of their own.

@@ -12,6 +12,8 @@ from .event_figure import draw_search as draw_search
 from .event_figure import event_table as event_table
 from .event_figure import search_table as search_table
 from .grouser_figure import draw_grousers as draw_grousers
+from .import_tables import findings_table as findings_table
+from .import_tables import trial_table as trial_table
 from .learning import batch_table as batch_table
 from .learning import benchmark_table as benchmark_table
 from .learning import draw_benchmark as draw_benchmark
