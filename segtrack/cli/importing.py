@@ -13,7 +13,7 @@ import typer
 from segtrack.cli.output import JsonFlag, command, path, say_written, show, words
 from segtrack.description import vehicle_links
 from segtrack.errors import InvalidValueError
-from segtrack.files import write_figure
+from segtrack.files import check_file, write_figure
 from segtrack.importing import UNITS, Question
 
 _SETTINGS = ", ".join([*(f"{name} [{unit}]" for name, unit in UNITS.items()), "forward (x, -x, y, -y)"])
@@ -52,6 +52,8 @@ def import_file(
     """
     from segtrack.importing import drive_trial, import_robot
 
+    if out is not None:
+        check_file("--out", out, (".yaml", ".yml"))
     asks = sys.stdin.isatty() and not yes and not as_json
     imported = import_robot(
         file,

@@ -246,8 +246,12 @@ def run(
         ),
     ] = None,
     fitted: Annotated[
-        str, typer.Option(help="Track model that is fitted to these: compliant, surface or chain.")
-    ] = "compliant",
+        str | None,
+        typer.Option(
+            help="Track model that is fitted to these: compliant, if not given, surface or chain.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the logs' noise and of the fit.", min=0)] = 1,
     jobs: Annotated[
         int | None, typer.Option(help="Processes; as many as there are cores if not given.", min=1)
@@ -259,11 +263,15 @@ def run(
     from segtrack.reproduce.calibration import run_proof  # Takes the extra `logs`.
     from segtrack.reproduce.calibration_coverage import SIZES, coverage_outcome, run_coverage
 
+    for track_model in filter(None, (logged, fitted)):
+        resolve("native", track_model)
     if logged is None:
-        if resume:
-            raise InvalidValueError("--resume", "given with --logged", Phrase("without"))
+        for option, is_given in {"--resume": resume, "--fitted": fitted is not None}.items():
+            if is_given:
+                raise InvalidValueError(option, "given with --logged", Phrase("without"))
         with session.counting("fitting", len(SIZES) * count) as done:
             return coverage_outcome(*run_coverage(count, seed, jobs, done))
+    fitted = fitted or "compliant"
     session.rename(f"calibration-{logged}-{fitted}")
     with Workers(jobs) as pool, session.progress("fitting", 1.0) as advance:
         proof = run_proof(

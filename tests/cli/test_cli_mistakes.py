@@ -38,6 +38,8 @@ REPRODUCE = (
     "calibration",
     "attia",
     "korner",
+    "robots",
+    "verdict",
 )
 LOG = ["log.csv", "--mapping", "log.yaml"]
 REPLAYS = [["log", "compare", *LOG], ["log", "report", *LOG]]
@@ -57,6 +59,7 @@ WRITES_A_FOLDER = [
     ["urdf", "packbot"],
     *(["reproduce", name] for name in REPRODUCE),
     *REPLAYS,
+    ["log", "plan", "packbot"],
     *(["log", name, "log.csv"] for name in ("inspect", "map")),
     *(["log", name] for name in ("climbs", "turns")),
     ["log", "fit", "maxxii"],
@@ -109,6 +112,10 @@ COUNTS = [
     (["reproduce", "clocks"], "--logs"),
     *((call, "--jobs") for call in (*REPLAYS, ["log", "climbs"], ["log", "turns"], ["log", "fit", "maxxii"])),
     (["reproduce", "calibration"], "--jobs"),
+    (["reproduce", "calibration"], "--count"),
+    (["reproduce", "verdict"], "--jobs"),
+    (["reproduce", "verdict"], "--seeds"),
+    (["log", "plan", "packbot"], "--jobs"),
     (["study", "study.yaml"], "--jobs"),
 ]
 SEEDS = [
@@ -293,6 +300,16 @@ def wrong_pairs() -> Iterator[tuple[list[str], str]]:
     for call in (*REPLAYS, ["log", "climbs"]):
         uncertain = "--uncertain friction must be greater than 0, got -1.0"
         yield [*call, "--uncertain", "friction=-1"], uncertain
+    plan = ["log", "plan", "packbot"]
+    yield [*plan, "--uncertain", "friction=-1"], "--uncertain friction must be greater than 0, got -1.0"
+    yield [*plan, "--noise", "position=-1"], "--noise position must be greater than 0, got -1.0"
+    yield [*plan, "no.json"], "cannot read no.json: No such file or directory"
+    robot = ["import", "no.urdf"]
+    yield robot, "cannot read no.urdf: no such file"
+    yield [*robot, "--set", "friction"], "--set must be name=value, got 'friction'"
+    yield [*robot, "--set", "friction=soft"], "setting friction [-] must be a number above 0, got 'soft'"
+    yield [*robot, "--arg", "a=b"], "--arg must be name:=value, got 'a=b'"
+    yield [*robot, "--out", "x.bmp"], "--out must be a file of .yaml, .yml, got 'x.bmp'"
     mapped = ["log", "map", *LOG]
     for call in (mapped, *REPLAYS):
         form = "NAME=VALUE with a unit, as flipper_angle.front_left=45deg"
