@@ -6,17 +6,16 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from segtrack.cli.output import JsonFlag, command, path, say_written, show, words
-from segtrack.description import vehicle_links
 from segtrack.errors import InvalidValueError
 from segtrack.files import check_file, write_figure
-from segtrack.importing import UNITS, Question
 
-_SETTINGS = ", ".join([*(f"{name} [{unit}]" for name, unit in UNITS.items()), "forward (x, -x, y, -y)"])
+if TYPE_CHECKING:
+    from segtrack.importing import Question
 
 
 @command
@@ -32,7 +31,11 @@ def import_file(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help=f"name=value, for {_SETTINGS}; may be repeated.", show_default=False),
+        typer.Option(
+            "--set",
+            help="name=value, as friction=0.7, in SI units; a name that is none lists all; may be repeated.",
+            show_default=False,
+        ),
     ] = None,
     arguments: Annotated[
         list[str] | None,
@@ -50,6 +53,7 @@ def import_file(
     missed, with a trial drive: 0.5 m straight on and a turn on flat ground. It ends with exit code 2 where it
     finds no tracks.
     """
+    from segtrack.description import vehicle_links
     from segtrack.importing import drive_trial, import_robot
 
     if out is not None:

@@ -61,7 +61,7 @@ def test_pictures_are_drawn_whatever_window_matplotlib_is_told_to_use(tmp_path: 
 def test_settings_of_a_library_that_cannot_be_read_end_the_program_in_one_line(
     setting: str, said: str, tmp_path: Path
 ) -> None:
-    call = ["env", setting, PROGRAM, "draw", "conveyor", "--out", "x.png"]
+    call = ["env", setting, PROGRAM, "climb", "packbot", "--step", "0.1"]
     done = subprocess.run(call, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, f"segtrack: {said}\n")
 

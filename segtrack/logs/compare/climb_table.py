@@ -31,7 +31,7 @@ from segtrack.logs.mapping import LENGTH, SPEED
 
 UNITS: Mapping[str, Mapping[str, float]] = {
     "height": {**{unit: LENGTH[unit] for unit in ("m", "cm", "mm")}, "in": 0.0254},
-    "speed": SPEED,
+    "speed": {unit: SPEED[unit] for unit in ("m/s", "cm/s", "mm/s", "km/h")},
     "friction": {"-": 1.0, "%": 0.01},
     "front_flippers": {"deg": 1.0, "rad": 180 / math.pi},
     "rear_flippers": {"deg": 1.0, "rad": 180 / math.pi},
