@@ -575,6 +575,8 @@ def test_the_command_writes_a_picture_and_prints_what_is_in_a_log(tmp_path):
 
 
 def test_the_folder_in_which_one_stands_is_called_by_its_name(tmp_path, monkeypatch):
+    pytest.importorskip("rosbags", reason="of an extra")
+    pytest.importorskip("mcap", reason="of an extra")
     motion = Motion("run", {"pitch": Signal(np.arange(3.0), np.zeros(3))})
     monkeypatch.chdir(write_bag(motion, tmp_path / "run7"))
     assert "run7: ros2 bag" in run(".", "--out", tmp_path / "a").stdout

@@ -193,6 +193,8 @@ def _units(file: MappingFile, subject: str, reference: Reference) -> Iterator[Ed
             kinds = [unit in (*COUNTING, *COUNTS) for unit in (unit, reference.unit or "m/s")]
             if reference.is_twist or kinds[0] != kinds[1] or any(reference.unit_problems(unit)):
                 continue
+            if unit in BELT_TRAVEL and subject.endswith("_command"):
+                continue  # A command is a speed.
             if (unit in BELT_TRAVEL) != (reference.unit in BELT_TRAVEL):
                 yield _edit(file, subject, 4.0, unit=unit)
                 continue
