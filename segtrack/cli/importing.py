@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -12,7 +13,7 @@ import typer
 
 from segtrack.cli.output import JsonFlag, command, path, say_written, show, words
 from segtrack.errors import InvalidValueError
-from segtrack.files import check_file, write_figure
+from segtrack.files import write_figure
 
 if TYPE_CHECKING:
     from segtrack.importing import Question
@@ -56,8 +57,6 @@ def import_file(
     from segtrack.description import vehicle_links
     from segtrack.importing import drive_trial, import_robot
 
-    if out is not None:
-        check_file("--out", out, (".yaml", ".yml"))
     asks = sys.stdin.isatty() and not yes and not as_json
     imported = import_robot(
         file,
@@ -70,7 +69,7 @@ def import_file(
     from segtrack.report import draw_vehicle, findings_table, trial_table
 
     vehicle = imported.description
-    picture = imported.vehicle_file.with_suffix(".png")
+    picture = imported.picture_file
     write_figure(picture, draw_vehicle(vehicle, vehicle_links(vehicle).mass))
     say_written(imported.vehicle_file, imported.urdf_file, picture)
     trial = drive_trial(vehicle)
@@ -100,4 +99,11 @@ def _pairs(option: str, given: Sequence[str], sign: str) -> dict[str, str]:
 def _ask(question: Question) -> float:
     """Number that the user types, or the proposal on Enter."""
     words().print(f"{question.name} [{question.unit}]: {question.source}", markup=False, highlight=False)
-    return float(typer.prompt(f"  {question.name}", default=question.proposal, type=float, err=True))
+    while True:
+        try:
+            typed = float(typer.prompt(f"  {question.name}", default=question.proposal, type=float, err=True))
+        except typer.Abort:  # Ctrl-C, as in all other commands.
+            raise KeyboardInterrupt from None
+        if typed > 0 and math.isfinite(typed):
+            return typed
+        words().print("a number above 0, please", markup=False, highlight=False)

@@ -14,6 +14,7 @@ Data flows one way:
 | `settings` | what no file says | numbers with defaults, asked for or set |
 | `planner`, `plan` | what was found, settings | `VehiclePlan`: numbers of a file, edits of the URDF |
 | `vehicle_text` | the plan | texts of the URDF and the vehicle file, with where each number is from |
+| `import_files` | a path | where files go: over none of somebody else's, and none after an error |
 | `imported` | a path | `ImportedRobot`: files written, description, findings |
 | `trial` | a description | weight on belts, 0.5 m straight, a turn, its yaw rate over planar friction |
 

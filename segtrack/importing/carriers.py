@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from segtrack.geometry import MassProperties, Pulley, rotation_about_y
 from segtrack.importing.finding import FoundTrack, is_flipper_name
-from segtrack.importing.findings import Findings
+from segtrack.importing.findings import Certainty, Findings
 from segtrack.importing.outlines import PulleyOutline
 from segtrack.importing.robot import RobotJoint, UrdfRobot
 
@@ -154,8 +154,9 @@ def _flipper(
     name = f"flipper {joint.child}"
     if joint.limits is None:
         limits = (-_TWO_TURNS, _TWO_TURNS)
-        why = "continuous" if joint.kind == "continuous" else "its limits are a turn or more, or none"
-        findings.add("sure", f"{name}: limits", "none", f"joint {joint.name}: {why}")
+        why = "continuous" if joint.kind == "continuous" else "its limits are a turn or more, or no range"
+        certainty: Certainty = "sure" if joint.kind == "continuous" else "guessed"
+        findings.add(certainty, f"{name}: limits", "none", f"joint {joint.name}: {why}")
     else:
         low, high = sorted(zero + float(raises) * limit for limit in joint.limits)
         limits = (low, high)

@@ -13,12 +13,13 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from segtrack.description import VehicleDescription, load_vehicle, low_shapes
-from segtrack.errors import InvalidValueError, Problem, RobotFileError, VehicleFileError
-from segtrack.files import check_file, write_text
+from segtrack.errors import Problem, RobotFileError, VehicleFileError
+from segtrack.files import write_text
 from segtrack.importing.carriers import find_carriers
 from segtrack.importing.direction import forward_of, turned
 from segtrack.importing.finding import FoundTrack, count_axles, find_axle, find_tracks, is_on_both_sides
 from segtrack.importing.findings import Findings, ImportFinding
+from segtrack.importing.import_files import ImportFiles
 from segtrack.importing.plan import VehiclePlan
 from segtrack.importing.planner import Planner
 from segtrack.importing.reading import read_hints, read_tree, remark_unread
@@ -38,12 +39,14 @@ class ImportedRobot:
         description: Vehicle of the file that was written.
         vehicle_file: Path of the vehicle file.
         urdf_file: Path of the URDF of its body.
+        picture_file: Path of a picture of it, which `segtrack import` draws.
         findings: Findings: sure, guessed and missing.
     """
 
     description: VehicleDescription
     vehicle_file: Path
     urdf_file: Path
+    picture_file: Path
     findings: tuple[ImportFinding, ...]
 
 
@@ -61,7 +64,7 @@ def import_robot(
     Args:
         path: Path of a URDF or xacro file.
         out: Path of the vehicle file (.yaml); by default the robot's name, in the current folder. The URDF of
-            its body is written beside it.
+            its body is written beside it, as NAME_body.urdf.
         arguments: Arguments of a xacro file by name.
         settings: Numbers that the user sets, by name: friction, max_speed [m/s], max_force [N],
             grouser_height [m], grouser_pitch [m], belt_mass [kg], belt_thickness [m], mass [kg]; and
@@ -70,7 +73,7 @@ def import_robot(
         ask: Function that answers questions; proposals are taken without one.
 
     Raises:
-        FileAccessError: A file that is missing, or cannot be read or written.
+        FileAccessError: A file that is missing, or cannot be read or written; nothing is left of what was.
         RobotFileError: Mistakes in the file, no tracks in it, or no mass.
         MissingPackageError: A xacro file, without the library `xacro`.
         UnknownNameError: A setting that there is not.
@@ -98,23 +101,28 @@ def _imported(
     """Robot of a URDF tree, imported to a vehicle file."""
     remark_unread(tree, findings)
     repair(file, tree, findings)
-    name = re.sub(r"[^A-Za-z0-9_]+", "_", tree.get("name") or file.stem.partition(".")[0]) or "robot"
+    name = _plain_name(tree.get("name") or "", file.stem.partition(".")[0])
     robot = _with_mass(
         UrdfRobot(name, tree, file.parent, read_hints(tree, findings)), file, settings, findings
     )
     vehicle_file = Path(out) if out is not None else Path(f"{name}.yaml")
-    check_file("--out", vehicle_file, (".yaml", ".yml"))
-    urdf_file = vehicle_file.with_suffix(".urdf")
-    if urdf_file.exists() and urdf_file.samefile(file):
-        expected = f"another name than that of {file}, which would be overwritten"
-        raise InvalidValueError("--out", expected, str(vehicle_file))
+    files = ImportFiles.of(vehicle_file)
+    files.check(file)
     robot, tracks = _tracks_ahead(robot, file, settings, around_wheels, findings)
     plan = Planner(robot, find_carriers(robot, tracks, findings), settings, findings).plan()
     _remark_still_joints(robot, plan, findings)
     _compare_separation(robot, tracks, findings)
-    write_text(urdf_file, urdf_text(robot, plan, vehicle_file.parent, findings))
-    description = _written(robot, plan, vehicle_file, file.name, findings)
-    return ImportedRobot(description, vehicle_file, urdf_file, tuple(findings))
+    with files.restored_on_error():
+        write_text(files.urdf, urdf_text(robot, plan, vehicle_file.parent, findings))
+        description = _written(robot, plan, files, file.name, findings)
+    return ImportedRobot(description, *files, tuple(findings))
+
+
+def _plain_name(*names: str) -> str:
+    """First of the names that has letters or digits, of these alone; it begins with a letter."""
+    plain = [re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_") for name in names]
+    found = next(filter(None, plain), "robot")
+    return found if found[0].isalpha() else f"robot_{found}"
 
 
 def _with_mass(robot: UrdfRobot, file: Path, settings: Settings, findings: Findings) -> UrdfRobot:
@@ -208,7 +216,7 @@ def _compare_separation(robot: UrdfRobot, tracks: tuple[FoundTrack, ...], findin
 
 
 def _written(
-    robot: UrdfRobot, plan: VehiclePlan, file: Path, source: str, findings: Findings
+    robot: UrdfRobot, plan: VehiclePlan, files: ImportFiles, source: str, findings: Findings
 ) -> VehicleDescription:
     """Vehicle of the file that is written, with shapes that reach as low as the belts out of contact."""
     while True:
@@ -217,10 +225,9 @@ def _written(
             for f in findings
             if f.certainty in ("missing", "remark")
         ]
-        text = vehicle_text(robot, plan, file.with_suffix(".urdf").name, source, remarks)
-        write_text(file, text)
+        write_text(files.vehicle, vehicle_text(robot, plan, files.urdf.name, source, remarks))
         try:
-            description = load_vehicle(file.absolute())
+            description = load_vehicle(files.vehicle.absolute())
         except VehicleFileError as error:
             raise RobotFileError(source, error.problems) from None
         low = [shape for shape in low_shapes(description) if shape.link not in plan.without_contact]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from segtrack.geometry import Pulley
 from segtrack.importing.carriers import FoundFlipper
 from segtrack.importing.finding import FoundTrack
@@ -108,7 +111,8 @@ class VehiclePlan:
         joints: Joints that move.
         differential: Joints that a differential couples, the second to the first.
         without_contact: Links whose shapes touch nothing.
-        taken: Mass of belts that leaves each link [kg], by name.
+        taken: Belts' mass that leaves each link [kg], by name.
+        taken_at: Centre of it in the root frame, times it (3,) [kg m], by name.
     """
 
     tracks: tuple[TrackPlan, ...]
@@ -117,3 +121,4 @@ class VehiclePlan:
     differential: tuple[RobotJoint, RobotJoint] | None
     without_contact: tuple[str, ...]
     taken: Mapping[str, float]
+    taken_at: Mapping[str, NDArray[np.float64]]

@@ -42,6 +42,8 @@ _OWN_SHARE = 0.5
 """Share of its links' mass that a belt has at most [-]."""
 _PULL = 0.8
 """Pull of all belts together without an effort in the file, over the weight [-]."""
+_MOST_PULL, _FASTEST = 10.0, 30.0
+"""Largest pull of a joint's effort over the weight [-] and speed [m/s] that are believed of one belt."""
 _MOST_FRICTION = 1.5
 """Largest friction coefficient of a plugin that is believed [-]."""
 
@@ -58,7 +60,10 @@ class Planner:
             *(t for f in carriers.flippers for t in f.tracks),
         )
         self.taken: dict[str, float] = {}
-        self.half_weight_pull = _PULL * GRAVITY * robot.mass / len(self.tracks)
+        self.taken_at: dict[str, Array] = {}
+        self.weight = GRAVITY * robot.mass
+        main = len(carriers.on_body) + len(carriers.on_links)
+        self.default_pull = _PULL * self.weight / (main or len(self.tracks))
 
     def plan(self) -> VehiclePlan:
         """Plan of the vehicle.
@@ -84,6 +89,7 @@ class Planner:
             differential=carriers.differential,
             without_contact=tuple(link for link in robot.links if link in stands_for - gone),
             taken=self.taken,
+            taken_at=self.taken_at,
         )
 
     def _wheels_within(self, tracks: Sequence[FoundTrack]) -> list[str]:
@@ -213,6 +219,12 @@ class Planner:
             joints += [joint] if joint.turns_round and joint.name not in carrying else []
         strong = max((j for j in joints if j.effort > 0), key=lambda j: j.effort, default=None)
         fast = max((j for j in joints if j.velocity > 0), key=lambda j: j.velocity, default=None)
+        if strong is not None and strong.effort / _sprocket(found, strong) > _MOST_PULL * self.weight:
+            self._disbelieve(strong, "effort", strong.effort)
+            strong = None
+        if fast is not None and fast.velocity * _sprocket(found, fast) > _FASTEST:
+            self._disbelieve(fast, "velocity", fast.velocity)
+            fast = None
         hints = self.robot.hints
         if strong is not None:
             radius = _sprocket(found, strong)
@@ -221,8 +233,8 @@ class Planner:
                 f"effort of joint {strong.name}, over {radius:.4g} m", "sure",
             )  # fmt: skip
         else:
-            why = f"default: all belts together pull {_PULL:g} of the weight"
-            force = self.settings.number("max_force", owner, _rounded(self.half_weight_pull, 4), why)
+            why = f"default: all belts that are not on flippers together pull {_PULL:g} of the weight"
+            force = self.settings.number("max_force", owner, _rounded(self.default_pull, 4), why)
         if hints.max_speed is not None:
             speed = self.settings.number("max_speed", "all tracks", hints.max_speed, "plugin", "sure")
         elif fast is not None:
@@ -232,6 +244,10 @@ class Planner:
         else:
             speed = self.settings.number("max_speed", "all tracks", _MAX_SPEED, "default")
         return force, speed, "joint's effort and velocity, plugin, default or given"
+
+    def _disbelieve(self, joint: RobotJoint, what: str, value: float) -> None:
+        text = f"{what} {value:g} is not believed"
+        self.findings.add("remark", f"joint {joint.name}", text, "no motor has it: defaults are taken")
 
     def _belt_mass(
         self, owner: str, found: FoundTrack, flipper: FoundFlipper | None, volume: float
@@ -258,7 +274,10 @@ class Planner:
                 mass,
             )
         for link, own_mass in masses.items():
-            self.taken[link] = self.taken.get(link, 0.0) + mass * own_mass / sum(masses.values())
+            part = mass * own_mass / sum(masses.values())
+            self.taken[link] = self.taken.get(link, 0.0) + part
+            place = np.array([found.middle[0], found.side, found.middle[1]])
+            self.taken_at[link] = self.taken_at.get(link, np.zeros(3)) + part * place
         return mass, f"rubber, or given; taken off {', '.join(masses)}"
 
     def _own(self, link: str) -> float:
@@ -276,7 +295,12 @@ class Planner:
         )
         whole, points = found.mass_properties(self.robot), found.points(self.robot)
         belts = sum(track.belt_mass for track in tracks)
+        if whole.mass <= belts:
+            expected = f"above the {belts:.4g} kg of its belt (<inertial> of {', '.join(found.links)})"
+            raise InvalidValueError(f"mass of flipper {name} [kg]", expected, whole.mass)
         size = np.maximum(np.ptp(points, axis=0), 0.01)
+        of_belts = sum(track.belt_mass * _center(track) for track in tracks)
+        center = (whole.mass * whole.center - of_belts) / (whole.mass - belts)
         self.findings.add(
             "sure",
             f"flipper {name}",
@@ -321,7 +345,7 @@ class Planner:
         return FlipperPlan(
             name=name, found=found, parent=self.robot.root, xyz=_triple(found.pivot - frame.origin),
             mass=whole.mass - belts,
-            size=_triple(size), center=_triple(whole.center), max_torque=torque, max_speed=speed,
+            size=_triple(size), center=_triple(center), max_torque=torque, max_speed=speed,
             tracks=tuple(dataclasses.replace(t, name=own) for t, own in zip(tracks, sides, strict=True)),
             notes={"mass": f"links {', '.join(found.links)}, less the belt", "size": "extents of its shapes",
                    "limits": f"joint {joint.name}", "max_torque": why,
@@ -357,6 +381,12 @@ class Planner:
             "it carries tracks and is no flipper's",
         )
         return JointPlan(joint, None, 0.0)
+
+
+def _center(track: TrackPlan) -> Array:
+    """Centre of a flipper's belt in the flipper frame (3,) [m]."""
+    x, z = _middle(np.array([[p.x, p.z, p.radius] for p in track.pulleys]))
+    return np.array([x, track.xyz[1], z])
 
 
 def _pitch(pulleys: Sequence[Pulley], height: float) -> tuple[float, str]:

@@ -65,6 +65,7 @@ class Settings:
             if name not in (*UNITS, *WORDS):
                 raise UnknownNameError("setting", name, (*UNITS, *WORDS))
         self._ask, self._findings = ask, findings
+        self._asked: set[str] = set()
         self.forward = None if "forward" not in given else str(given["forward"])
         self._given = {name: _positive(name, given[name]) for name in given if name in UNITS}
 
@@ -84,7 +85,9 @@ class Settings:
             source: Source of the proposal.
             certainty: Certainty of the proposal.
         """
-        if name not in self._given and certainty == "guessed" and self._ask is not None and name in _ASKED:
+        is_open = name not in self._given and name not in self._asked
+        if is_open and certainty == "guessed" and self._ask is not None and name in _ASKED:
+            self._asked.add(name)
             answer = _positive(name, self._ask(Question(name, proposal, UNITS[name], source)))
             if not math.isclose(answer, proposal, rel_tol=1e-9):
                 self._given[name] = answer

@@ -9,11 +9,15 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from segtrack.description import find_mesh
+import numpy as np
+from numpy.typing import NDArray
+
+from segtrack.description import find_mesh, read_vector
 from segtrack.importing.findings import Findings
 from segtrack.importing.plan import FlipperPlan, TrackPlan, VehiclePlan
 from segtrack.importing.robot import UrdfRobot
 
+FIRST_LINE = "# Written by `segtrack import`: lines say where numbers are from; look at those called default."
 _YAML_WORDS = frozenset("true false yes no on off null y n".split())
 
 
@@ -34,12 +38,16 @@ def urdf_text(robot: UrdfRobot, plan: VehiclePlan, folder: Path, findings: Findi
         if child is not None and str(child.get("link")) in gone:
             tree.remove(joint)
             lost.add(str(joint.get("name")))
+            for mimic in joint.findall("mimic"):
+                what = f"of {mimic.get('joint')}: flippers of a vehicle file have servos of their own"
+                findings.add("remark", f"joint {joint.get('name')}", "follows no more", what)
     for link in tree.findall("link"):
         name = str(link.get("name"))
         if name in gone:
             tree.remove(link)
         elif plan.taken.get(name, 0.0) > 0:
-            _lighten(link, plan.taken[name])
+            place = plan.taken_at[name] / plan.taken[name] - robot.frames[name].origin
+            _lighten(link, plan.taken[name], robot.frames[name].rotation.T @ place)
     _release_mimics(tree, lost, findings)
     if plan.differential is not None:
         one, other = plan.differential
@@ -49,19 +57,24 @@ def urdf_text(robot: UrdfRobot, plan: VehiclePlan, folder: Path, findings: Findi
     for mesh in tree.iter("mesh"):
         found = find_mesh(mesh.get("filename", ""), robot.folder)
         if found is not None:
-            mesh.set("filename", os.path.relpath(found.absolute(), folder.absolute()).replace(os.sep, "/"))
+            mesh.set("filename", os.path.relpath(found.resolve(), folder.resolve()).replace(os.sep, "/"))
     ElementTree.indent(tree)
     return ElementTree.tostring(tree, encoding="unicode") + "\n"
 
 
-def _lighten(link: Element, taken: float) -> None:
-    """Take mass off a link, and the share of its inertia."""
+def _lighten(link: Element, taken: float, place: NDArray[np.float64]) -> None:
+    """Take mass [kg] at a place in its frame (3,) [m] off a link, and the share of its inertia."""
     inertial = link.find("inertial")
     mass = inertial.find("mass") if inertial is not None else None
     assert inertial is not None and mass is not None
     before = float(mass.get("value", "0"))
     left = before - taken
     mass.set("value", repr(left))
+    origin = inertial.find("origin")
+    if origin is None:
+        origin = SubElement(inertial, "origin")
+    center = (before * np.array(read_vector(origin, "xyz")) - taken * place) / left
+    origin.set("xyz", " ".join(repr(float(x)) for x in center))
     for inertia in inertial.iterfind("inertia"):
         for key, value in inertia.items():
             inertia.set(key, repr(float(value) * left / before))
@@ -87,8 +100,8 @@ def vehicle_text(robot: UrdfRobot, plan: VehiclePlan, urdf: str, source: str, re
         remarks: Remarks, a comment each.
     """
     lines = [
-        "# Written by `segtrack import`: lines say where numbers are from; look at those called default.",
-        *(f"# {remark}" for remark in remarks),
+        FIRST_LINE,
+        *(f"# {' '.join(remark.split())}" for remark in remarks),
         f"name: {_word(robot.name)}",
         f"source: {_word(f'imported from {source}')}",
         "body:",
@@ -163,7 +176,7 @@ def _flipper_lines(flipper: FlipperPlan) -> list[str]:
 
 
 def _commented(key: str, value: str, notes: Mapping[str, str]) -> list[str]:
-    return [f"  {key}: {value}" + (f"  # {notes[key]}" if key in notes else "")]
+    return [f"  {key}: {value}" + (f"  # {' '.join(notes[key].split())}" if key in notes else "")]
 
 
 def _indented(lines: Iterable[str], spaces: int) -> list[str]:

@@ -298,9 +298,33 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path) -> None:
 
 def test_the_robots_own_file_is_not_overwritten(tmp_path: Path) -> None:
     file = write(BASE, tmp_path)
-    with pytest.raises(SegtrackError, match="would be overwritten"):
-        import_robot(file, out=file.with_suffix(".yaml"))
+    import_robot(file, out=file.with_suffix(".yaml"))
     assert file.read_text(encoding="utf-8") == BASE
+    body = file.with_name("robot_body.urdf")
+    made = body.read_text(encoding="utf-8")
+    with pytest.raises(SegtrackError, match="--out must be of a file that is not there yet"):
+        import_robot(body, out=file.with_suffix(".yaml"))
+    assert body.read_text(encoding="utf-8") == made
+
+
+@pytest.mark.parametrize("name", ["mine.yaml", "mine_body.urdf", "mine.png"])
+def test_files_of_somebody_else_are_not_overwritten(tmp_path: Path, name: str) -> None:
+    file, own = write(BASE, tmp_path), tmp_path / name
+    own.write_text("mine")
+    with pytest.raises(SegtrackError, match=f"that `segtrack import` wrote, got '.*{name}'"):
+        import_robot(file, out=tmp_path / "mine.yaml")
+    assert own.read_text() == "mine" and len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_import_overwrites_an_import_and_one_that_fails_leaves_it(tmp_path: Path) -> None:
+    file = write(BASE, tmp_path)
+    for friction in (0.5, 0.7):
+        found = import_robot(file, out=tmp_path / "mine.yaml", settings={"friction": friction})
+        assert next(found.description.mounted_tracks()).spec.contact.friction == friction
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(SegtrackError):
+        import_robot(file, out=tmp_path / "mine.yaml", settings={"grouser_pitch": 1e-5})
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 XACRO: Callable[[str], str] = (

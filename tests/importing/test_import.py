@@ -14,7 +14,7 @@ import pytest
 from command_line import run
 
 from segtrack import SegtrackError, VehicleDescription, World, import_robot
-from segtrack.description import link_masses, place_tracks, read_value
+from segtrack.description import link_frames, link_masses, place_tracks, read_value, vehicle_links
 from segtrack.importing import ImportedRobot, TrialDrive, drive_trial
 from segtrack.terrain import Plane
 
@@ -357,3 +357,48 @@ def test_a_drive_that_is_not_as_it_should_be_is_remarked() -> None:
         ("trial drive", "0.10 m for 0.5 m"),
         ("trial drive", "it does not turn as friction says"),
     ]
+
+
+@pytest.mark.parametrize("name, plain", [("机器人", "robot"), ("4wd", "robot_4wd"), ("../evil", "evil")])
+def test_a_name_that_a_vehicle_cannot_have_is_mended(tmp_path: Path, name: str, plain: str) -> None:
+    assert imported(mock.boxed().replace('name="mock"', f'name="{name}"'), tmp_path).description.name == plain
+
+
+@pytest.mark.parametrize("text", [mock.boxed(), mock.flippered()])
+def test_belts_that_are_taken_off_leave_the_centre_of_mass(tmp_path: Path, text: str) -> None:
+    """Inertials that lie aside: all together weigh, and balance, as the file says."""
+    text = text.replace("<inertial>", '<inertial><origin xyz="0.03 0.01 0.02"/>')
+    tree = ElementTree.fromstring(text)
+    frames, masses = link_frames(tree), link_masses(tree)
+    places = {name: frame.points(np.array([0.03, 0.01, 0.02])) for name, frame in frames.items()}
+    whole = sum(masses[name] * places[name] for name in masses) / sum(masses.values())
+    links = vehicle_links(imported(text, tmp_path).description)
+    assert not any(links.parents)
+    own = [np.zeros(3), *(pivot.origin for pivot in links.pivots)]  # Turned by nothing: all stand at 0.
+    sums = sum(part.mass * (place + part.center) for part, place in zip(links.masses, own, strict=True))
+    np.testing.assert_allclose(sums / links.mass, whole, atol=WITHIN)
+
+
+def test_tracks_share_the_pull_without_those_of_flippers(tmp_path: Path) -> None:
+    """Flippers that stand clear of the ground bear nothing."""
+    one, other = (imported(text, tmp_path).description for text in (mock.boxed(), mock.flippered()))
+    pulls = [sum(t.drive.max_force for t in v.tracks.values()) / v.mass for v in (one, other)]
+    assert pulls[0] == pytest.approx(0.8 * 9.81, rel=1e-3) == pulls[1]
+
+
+def test_a_number_is_asked_for_once(tmp_path: Path) -> None:
+    asked = []
+    imported(
+        mock.flippered(), tmp_path, ask=lambda question: asked.append(question.name) or question.proposal
+    )
+    assert len(asked) == len(set(asked)) > 0
+
+
+def test_a_flipper_without_mass_is_refused_by_its_links(tmp_path: Path) -> None:
+    tree = ElementTree.fromstring(mock.flippered())
+    for link in tree.iterfind("link"):
+        if "flipper" in str(link.get("name")):
+            link.remove(link.find("inertial"))
+    with pytest.raises(SegtrackError, match=r"mass of flipper .* must be above the .* of its belt"):
+        imported(ElementTree.tostring(tree, encoding="unicode"), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["robot.urdf"]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from segtrack.cli.app import app
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.errors import UnknownNameError
 from segtrack.experiments import with_drive_lag, with_friction
@@ -71,3 +76,15 @@ def test_unknown_names_are_refused(
     with pytest.raises(UnknownNameError) as caught:
         plan_drives(packbot(), stds, noise=noise, drives=(BRAKE,))
     assert str(caught.value).startswith(message)
+
+
+def test_reports_on_another_vehicle_and_files_that_are_none_are_refused(tmp_path: Path) -> None:
+    told = {"vehicle": "quince", "maturity": {"tested": ["friction"]}}
+    for content, said in (
+        (json.dumps(told), "REPORTS must be on logs of packbot, got {file}, on quince"),
+        ("{}", "REPORTS must be report.json of `segtrack log report`, of this version, got {file}"),
+    ):
+        file = tmp_path / "report.json"
+        file.write_text(content)
+        done = CliRunner().invoke(app, ["log", "plan", "packbot", str(file), "--out", str(tmp_path / "o")])
+        assert (done.exit_code, done.stderr) == (2, f"segtrack: {said.format(file=file)}\n")

@@ -52,8 +52,8 @@ def plan(
 
     stds = None if uncertain is None else parse_stds("--uncertain", uncertain, PARAMETERS)
     stated = None if noise is None else parse_stds("--noise", noise, NOISE)
-    told = [name for report in reports or () for name in _tested_by(report)]
     description = load_vehicle(vehicle)
+    told = [name for report in reports or () for name in _tested_by(report, description.name)]
     folder = results_folder(out, f"plan-{description.name}")
     with Workers(jobs) as pool, counting("simulating", plan_count(description, stds, told)) as done:
         found = plan_drives(description, stds, noise=stated, told=told, pool=pool, on_done=done)
@@ -63,18 +63,21 @@ def plan(
     finish(Outcome(plan_table(found), found.summary(), files, notes), folder, as_json)
 
 
-def _tested_by(report: Path) -> list[str]:
-    """Parameters that a report says its log tests.
+def _tested_by(report: Path, vehicle: str) -> list[str]:
+    """Parameters that a report on a log of a vehicle says its log tests.
 
     Raises:
         FileAccessError: It cannot be read.
-        InvalidValueError: It is no report.
+        InvalidValueError: It is no report, or on another vehicle.
     """
     try:
-        names = json.loads(report.read_text("utf-8"))["maturity"]["tested"]
-        return [str(name) for name in names]
+        content = json.loads(report.read_text("utf-8"))
+        names, whose = content["maturity"]["tested"], content["vehicle"]
     except OSError as error:
         raise FileAccessError("read", report, error.strerror or str(error)) from None
     except (ValueError, KeyError, TypeError):
         expected = "report.json of `segtrack log report`, of this version"
         raise InvalidValueError("REPORTS", expected, Phrase(str(report))) from None
+    if whose != vehicle:
+        raise InvalidValueError("REPORTS", f"on logs of {vehicle}", Phrase(f"{report}, on {whose}"))
+    return [str(name) for name in names]

@@ -427,22 +427,22 @@ def replay_case(
     check_start(log, loaded, scene)
     used = log.motion.between(log.begin, log.end)
     told = _Replayed(log, loaded, belts)
-    shifts = _shifts(log, settings.frame)
+    shifts = _shifts(log, settings.frame, signals)
     return MotionCase(
         name, used, signals, _simulate, told, belt_keys(belts), held_out, files, shifts, log.x_std
     )
 
 
-def _shifts(log: AlignedLog, frame: FrameName) -> dict[str, float]:
+def _shifts(log: AlignedLog, frame: FrameName, signals: Mapping[str, float | None]) -> dict[str, float]:
     """Standard deviation of what x, y and yaw may be off by against a simulation that begins with the log.
 
     The pose where it begins is known by the noise of its signals; without an event nothing else is.
     """
     shifts: dict[str, float] = {}
     for key, labels in (("position", ("position.x", "position.y")), ("yaw", ("yaw",))):
-        signal = log.motion.signals.get(key)
-        noise = 0.0 if signal is None or signal.std is None else signal.std
-        shifts |= dict.fromkeys(labels, noise)
+        signal = log.motion.angle("yaw") if key == "yaw" else log.motion.signals.get(key)
+        noise = signals.get(key) or (None if signal is None else signal.std)
+        shifts |= dict.fromkeys(labels, noise or 0.0)
     if frame == "log":
         shifts |= {"position.y": math.inf, "yaw": math.inf}
         shifts |= {} if log.event is not None else {"position.x": math.inf}

@@ -36,8 +36,8 @@ _OPPOSITES = {
 }  # fmt: skip
 _PLAIN = re.compile(r"[A-Za-z_/][\w./ -]*")
 """Text that YAML takes as it is."""
-_RARE = "mrad", "turns", "turns/s", "km"
-"""Units that nobody forgets to name."""
+_RARE = "mrad", "turns", "turns/s", "km", "in", "ft", "in/s", "ft/s", "mph"
+"""Units that nobody forgets to name; feet and inches are near to others (ft/s is 1.10 km/h)."""
 _HALF, _QUARTER = 3.1416, 1.5708
 _TURNED: tuple[dict[str, tuple[float, float, float]], ...] = (
     {"rpy": (_HALF, 0.0, 0.0)},

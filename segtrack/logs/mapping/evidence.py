@@ -405,6 +405,8 @@ class LogEvidence:
         drives = moving(told)
         ratios = made[drives] / told[drives]
         middle = float(np.median(ratios))
+        if middle == 0.0:
+            return None
         return middle if float(np.quantile(abs(ratios / middle - 1), 0.7)) < _EVEN else None
 
     @cached_property

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from segtrack.logs.mapping.evidence import FEWEST, Correction, LogEvidence, Observation, Windows
+from segtrack.logs.mapping.evidence import FEWEST, Correction, LogEvidence, Observation
 from segtrack.logs.statistics import noise_of
 
 _TURNS = 0.1
@@ -29,7 +29,7 @@ def check_lever(evidence: LogEvidence) -> Iterator[Observation]:
     length = evidence.background.length
     if driving is None or position is None or rotation is None or driving.way is None or length is None:
         return
-    windows = Windows.over(driving.windows.begin[0], driving.windows.end[-1], driving.windows.length)
+    windows = driving.windows
     turned = evidence.yaw_rates_at(windows)
     body = evidence.rotation_at((windows.begin + windows.end) / 2)
     if turned is None or body is None or driving.windows.length * float(np.max(abs(turned))) > 1.5:

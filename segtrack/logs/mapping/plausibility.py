@@ -153,10 +153,13 @@ def find_remedies(evidence: LogEvidence, seen: Sequence[Observation]) -> dict[Ob
             for w, e, found in others
             if w < weight + _ALIKE and len(found) >= len(left) and e.lines != edit.lines
         ]
-        other = (*best.lines, *alike[0]) if alike else ()
+        if alike:
+            other = (*best.lines, *alike[0])
+        elif other:
+            other = (*other, *edit.lines)
         best = best.and_then(edit)
     if _touches(best.lines, left):
-        best, left = first, cared
+        best, left, other = first, cared, ()
     remedies = {}
     for each in seen:
         if each.care is not None and (not best.lines or _is_against(each.name, left) or each.name in _FIRST):

@@ -439,7 +439,7 @@ def _own(log: Log) -> Iterator[ProposedQuantity]:
 
 
 def _poses(log: Log, by_type: Mapping[str, list[str]]) -> Iterator[ProposedQuantity]:
-    """Measured poses, those that are not flat first: wheel odometry has neither height nor roll and pitch."""
+    """Measured poses: odometry last, flat ones after others: wheels know neither height nor roll."""
     places = [
         tuple(source + name for name in names)
         for kind, names in _PLACES.items()
@@ -448,7 +448,13 @@ def _poses(log: Log, by_type: Mapping[str, list[str]]) -> Iterator[ProposedQuant
         if not _AIMED.search(topic)
     ]
     places = [names for names in places if all(len(log.channels.get(n, ())) >= _FEWEST_POSES for n in names)]
-    for names in sorted(places, key=lambda names: _is_flat(log, names[0])):
+    odometry = {source for topic in by_type.get(_ODOMETRY, []) for source in _sources(log, topic)}
+
+    def rank(names: tuple[str, ...]) -> tuple[bool, bool]:
+        source = names[0].removesuffix(_PLACES[_ODOMETRY][0])
+        return source in odometry, _is_flat(log, names[0])
+
+    for names in sorted(places, key=rank):
         for quantity, name in zip(("position", "orientation"), names, strict=True):
             yield from _several(log, quantity, name)
     topics = [topic for kind in _TRANSFORMS for topic in by_type.get(kind, [])]

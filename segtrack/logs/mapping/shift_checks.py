@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from scipy.ndimage import gaussian_filter1d
-from scipy.signal import correlate
 from scipy.spatial.transform import Rotation
 
 from segtrack.logs.mapping.evidence import Array, Correction, LogEvidence, Observation
@@ -172,7 +172,9 @@ def _best_shift(pair: _Pair, permitted: tuple[float, float]) -> tuple[float, flo
 def _correlations(one: Array, other: Array) -> Array:
     """Correlations of rates (n, k) with each stretch of others that is as long (m, k), (m - n + 1,) [-]."""
     one = one - one.mean(axis=0)
-    both = np.sum([correlate(b, a, "valid") for a, b in zip(one.T, other.T, strict=True)], axis=0)
+    both = np.sum(
+        [scipy.signal.correlate(b, a, "valid") for a, b in zip(one.T, other.T, strict=True)], axis=0
+    )
     sums, squares = (np.cumsum(np.pad(v, ((1, 0), (0, 0))), axis=0) for v in (other, other**2))
     count = len(one)
     means, means_of_squares = ((v[count:] - v[:-count]) / count for v in (sums, squares))

@@ -24,7 +24,7 @@ from segtrack.logs.mapping.motion_fit import fit_clock
 from segtrack.logs.mapping.overlay import SKEW_UNKNOWN
 from segtrack.logs.mapping.quantities import TIME, AngularVelocity
 from segtrack.logs.mapping.trembling import find_trembling
-from segtrack.logs.reading import GAP, restarts_of
+from segtrack.logs.reading import GAP, restarts_of, seconds_of
 from segtrack.robot import Motion, Signal
 
 
@@ -66,6 +66,8 @@ def find_times(
             message = f"must be a channel of {name} with one number at a time, got {clock.time!r}"
             return channel.times, "", Problem(f"sources.{name}.time", message)
         named = clock.time if clock.unit == "s" else f"{clock.time}, in {clock.unit}"
+        if clock.unit == "d":  # As Excel or MATLAB count them, or since the log's begin.
+            return seconds_of(column.values, "d", clock.time)[0], named, None
         return column.values * TIME[clock.unit], named, None
     if clock.clock == "header" and channel.stamps is None:
         message = "must be receive: its messages have no stamps"

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.signal import spectrogram
+import scipy
 
 from segtrack.robot import Signal
 
@@ -57,7 +57,7 @@ def find_trembling(rates: Signal) -> Trembling | None:
     columns = rates.values.reshape(len(rates.times), -1)
     if len(columns) < _FEWEST * _WINDOW // 2:
         return None
-    frequencies, _, powers = spectrogram(columns, nperseg=_WINDOW, noverlap=_WINDOW // 2, axis=0)
+    frequencies, _, powers = scipy.signal.spectrogram(columns, nperseg=_WINDOW, noverlap=_WINDOW // 2, axis=0)
     powers = np.moveaxis(powers, 1, 0)  # Of axes, frequencies and windows.
     fast, high, middle = (
         (frequencies > low) & (frequencies <= top) for low, top in ((0.25, 0.5), (0.375, 0.5), (0.25, 0.375))

@@ -3,6 +3,7 @@ from .files import write_bag as write_bag
 from .files import write_csv as write_csv
 from .files import write_tum as write_tum
 from .headers import is_time as is_time
+from .headers import seconds_of as seconds_of
 from .inspection import GAP as GAP
 from .inspection import ClockView as ClockView
 from .inspection import Inspection as Inspection

@@ -110,6 +110,7 @@ def report_summary(content: ReportContent, written: str) -> dict[str, Any]:
         "findings": [finding.record() for finding in content.findings],
         "stated_uncertainties": list(content.stated),
         "estimated_uncertainties": list(content.estimated),
+        "assumed_uncertainties": list(content.assumed),
         "errors": [row.summary() for row in content.rows],
         "phases": [vars(phase) for phase in content.phases],
         "instants": [instant._asdict() for instant in content.instants],

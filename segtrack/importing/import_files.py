@@ -1,0 +1,67 @@
+"""Files that an import writes: none of somebody else's, and none of an import that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from segtrack.errors import InvalidValueError
+from segtrack.files import check_file
+from segtrack.importing.vehicle_text import FIRST_LINE
+
+
+class ImportFiles(NamedTuple):
+    """Files of an import.
+
+    Attributes:
+        vehicle: Path of the vehicle file.
+        urdf: Path of the URDF of its body.
+        picture: Path of its picture.
+    """
+
+    vehicle: Path
+    urdf: Path
+    picture: Path
+
+    @classmethod
+    def of(cls, vehicle: Path) -> ImportFiles:
+        """Files beside a vehicle file, called after it."""
+        return cls(vehicle, vehicle.with_name(f"{vehicle.stem}_body.urdf"), vehicle.with_suffix(".png"))
+
+    def check(self, source: Path) -> None:
+        """Check that all can be written, and that none is somebody's: an import overwrites an import alone.
+
+        Args:
+            source: File that is imported.
+
+        Raises:
+            FileAccessError: One is a folder, or its folder cannot be written to.
+            InvalidValueError: The vehicle file has another suffix, or one of them is not of an import.
+        """
+        for file, suffixes in zip(self, ((".yaml", ".yml"), (".urdf",), (".png",)), strict=True):
+            check_file("--out", file, suffixes)
+        if self.vehicle.exists():
+            is_own = self.vehicle.read_bytes().startswith(FIRST_LINE.encode())
+            others = [] if is_own else [self.vehicle]
+        else:
+            others = [file for file in (self.urdf, self.picture) if file.exists()]
+        others += [file for file in self if file.exists() and file.samefile(source)]
+        if others:
+            expected = "of a file that is not there yet, or that `segtrack import` wrote"
+            raise InvalidValueError("--out", expected, str(others[0]))
+
+    @contextmanager
+    def restored_on_error(self) -> Iterator[None]:
+        """Put all back as they were if the block fails."""
+        before = {file: file.read_bytes() if file.exists() else None for file in self}
+        try:
+            yield
+        except BaseException:
+            for file, content in before.items():
+                if content is None:
+                    file.unlink(missing_ok=True)
+                else:
+                    file.write_bytes(content)
+            raise
