@@ -47,7 +47,7 @@ class ImportFiles(NamedTuple):
             others = [] if is_own else [self.vehicle]
         else:
             others = [file for file in (self.urdf, self.picture) if file.exists()]
-        others += [file for file in self if file.exists() and file.samefile(source)]
+        others += [file for file in self if file.exists() and source.exists() and file.samefile(source)]
         if others:
             expected = "of a file that is not there yet, or that `segtrack import` wrote"
             raise InvalidValueError("--out", expected, str(others[0]))

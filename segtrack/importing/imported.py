@@ -79,11 +79,13 @@ def import_robot(
         UnknownNameError: A setting that there is not.
         InvalidValueError: A setting that cannot be.
     """
-    findings = Findings()
+    findings, files = Findings(), None if out is None else ImportFiles.of(Path(out))
+    if files is not None:
+        files.check(Path(path))
     chosen = Settings(settings or {}, ask, findings)
     try:
         file, tree = read_tree(path, arguments or {}, findings)
-        return _imported(file, tree, out, chosen, tracks_around_wheels, findings)
+        return _imported(file, tree, files, chosen, tracks_around_wheels, findings)
     except RobotFileError as error:
         missing = [f"missing: {f.what}: {f.value} ({f.source})" for f in findings if f.certainty == "missing"]
         problems = [*error.problems, *(Problem("", each) for each in missing)]
@@ -93,7 +95,7 @@ def import_robot(
 def _imported(
     file: Path,
     tree: Element,
-    out: str | Path | None,
+    files: ImportFiles | None,
     settings: Settings,
     around_wheels: bool,
     findings: Findings,
@@ -105,15 +107,15 @@ def _imported(
     robot = _with_mass(
         UrdfRobot(name, tree, file.parent, read_hints(tree, findings)), file, settings, findings
     )
-    vehicle_file = Path(out) if out is not None else Path(f"{name}.yaml")
-    files = ImportFiles.of(vehicle_file)
-    files.check(file)
+    if files is None:
+        files = ImportFiles.of(Path(f"{name}.yaml"))
+        files.check(file)
     robot, tracks = _tracks_ahead(robot, file, settings, around_wheels, findings)
     plan = Planner(robot, find_carriers(robot, tracks, findings), settings, findings).plan()
     _remark_still_joints(robot, plan, findings)
     _compare_separation(robot, tracks, findings)
     with files.restored_on_error():
-        write_text(files.urdf, urdf_text(robot, plan, vehicle_file.parent, findings))
+        write_text(files.urdf, urdf_text(robot, plan, files.vehicle.parent, findings))
         description = _written(robot, plan, files, file.name, findings)
     return ImportedRobot(description, *files, tuple(findings))
 
