@@ -152,8 +152,8 @@ class Links:
 
     @property
     def mass(self) -> float:
-        """Total mass [kg]."""
-        return sum(link.mass for link in self.masses)
+        """Total mass [kg], to the bit that of `whole`: Python's `sum` rounds otherwise from 3.12 on."""
+        return self.whole.mass
 
     @property
     def frames(self) -> tuple[Frame, ...]:
