@@ -467,7 +467,8 @@ def test_errors_are_filled_where_they_are_within_their_uncertainty():
             {"too_wide": ("peak pitch +- 0.1 rad of 0.3",)},
             None,
             6,
-            "Stated uncertainties are too large to judge by, a tenth of a quantity is allowed: "
+            "Uncertainties of inputs, clocks, bias, drift and belts' scale are too large to judge by, "
+            "a tenth of a quantity is allowed: "
             "peak pitch +- 0.1 rad of 0.3.",
         ),
         (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from segtrack.cli.output import JsonFlag, command, path, say_written, show, words
-from segtrack.errors import InvalidValueError
+from segtrack.errors import InvalidValueError, SegtrackError
 from segtrack.files import write_figure
 
 if TYPE_CHECKING:
@@ -72,7 +72,12 @@ def import_file(
     picture = imported.picture_file
     write_figure(picture, draw_vehicle(vehicle, vehicle_links(vehicle).mass))
     say_written(imported.vehicle_file, imported.urdf_file, picture)
-    trial = drive_trial(vehicle)
+    try:
+        trial = drive_trial(vehicle)
+    except SegtrackError:
+        if not as_json:  # What was found says why it does not drive.
+            show([findings_table(imported.findings, vehicle.name)], {}, as_json)
+        raise
     findings = [*imported.findings, *trial.remarks()]
     tables = [findings_table(findings, vehicle.name), trial_table(trial, vehicle.name)]
     summary = {

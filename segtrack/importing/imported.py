@@ -174,7 +174,16 @@ def _tracks_ahead(
         raise RobotFileError(file.name, [Problem("", message)])
     forward = forward_of(robot, tracks, axle, settings.forward, findings)
     robot = turned(robot, forward)
-    return robot, find_tracks(robot, _LEFT, around_wheels, findings)
+    tracks = find_tracks(robot, _LEFT, around_wheels, findings)
+    middle = _middle(tracks)
+    for track in tracks:
+        others = [other.side for other in tracks if other is not track]
+        if not any(math.isclose(side - middle, middle - track.side, abs_tol=0.05) for side in others):
+            why = f"at y = {track.side:.3g} m; call it otherwise, or take it away, if it is no track"
+            findings.add(
+                "remark", f"track of {', '.join(track.links)}", "has no partner on the other side", why
+            )
+    return robot, tracks
 
 
 def _middle(tracks: tuple[FoundTrack, ...]) -> float:

@@ -92,8 +92,8 @@ class JointPlan:
 
     Attributes:
         joint: Joint of the URDF.
-        max_force: Largest torque of its servo [N m]; None for a joint that nothing drives.
-        max_speed: Largest speed of its servo [rad/s].
+        max_force: Largest torque or force of its servo [N m, N]; None for a joint that nothing drives.
+        max_speed: Largest speed of its servo [rad/s, m/s].
     """
 
     joint: RobotJoint

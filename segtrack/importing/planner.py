@@ -98,8 +98,7 @@ class Planner:
         for wheel in find_wheels(self.robot):
             x, y, z = wheel.center
             for track in tracks:
-                reach = max(math.dist((x, z), (p.x, p.z)) - p.radius for p in track.outline.pulleys[:1])
-                if abs(y - track.side) < track.width / 2 and reach < track.length:
+                if abs(y - track.side) < track.width / 2:
                     path = wrap_belt(track.outline.pulleys).outline()
                     low, high = path.min(axis=0), path.max(axis=0)
                     if low[0] <= x <= high[0] and low[1] <= z <= high[1]:
@@ -140,7 +139,7 @@ class Planner:
         proposal, why = _pitch(belt.pulleys, height)
         pitch = self.settings.number("grouser_pitch", owner, _rounded(proposal), why)
         count = max(_LEAST_COUNT, round(perimeter / pitch))
-        force, speed, why = self._drive(owner, found)
+        force, speed, why = self._drive(owner, found, outwards)
         mass, mass_source = self._belt_mass(
             owner, found, flipper, perimeter * found.width * (thickness + 0.2 * height)
         )
@@ -210,8 +209,8 @@ class Planner:
         )
         return lateral
 
-    def _drive(self, owner: str, found: FoundTrack) -> tuple[float, float, str]:
-        """Largest force [N] and speed [m/s] of a track, and their sources."""
+    def _drive(self, owner: str, found: FoundTrack, outwards: float) -> tuple[float, float, str]:
+        """Largest force [N] and speed [m/s] of a belt that far out of its outline [m], and sources."""
         carrying = {joint.name for track in self.tracks for joint in self.robot.moving_joints(track.carrier)}
         joints = [wheel.joint for wheel in found.wheels]
         for name in (name for link in found.links for name in self.robot.below(link) if name != link):
@@ -219,15 +218,18 @@ class Planner:
             joints += [joint] if joint.turns_round and joint.name not in carrying else []
         strong = max((j for j in joints if j.effort > 0), key=lambda j: j.effort, default=None)
         fast = max((j for j in joints if j.velocity > 0), key=lambda j: j.velocity, default=None)
-        if strong is not None and strong.effort / _sprocket(found, strong) > _MOST_PULL * self.weight:
+        if (
+            strong is not None
+            and strong.effort / _sprocket(found, strong, outwards) > _MOST_PULL * self.weight
+        ):
             self._disbelieve(strong, "effort", strong.effort)
             strong = None
-        if fast is not None and fast.velocity * _sprocket(found, fast) > _FASTEST:
+        if fast is not None and fast.velocity * _sprocket(found, fast, outwards) > _FASTEST:
             self._disbelieve(fast, "velocity", fast.velocity)
             fast = None
         hints = self.robot.hints
         if strong is not None:
-            radius = _sprocket(found, strong)
+            radius = _sprocket(found, strong, outwards)
             force = self.settings.number(
                 "max_force", owner, _rounded(strong.effort / radius, 4),
                 f"effort of joint {strong.name}, over {radius:.4g} m", "sure",
@@ -238,7 +240,7 @@ class Planner:
         if hints.max_speed is not None:
             speed = self.settings.number("max_speed", "all tracks", hints.max_speed, "plugin", "sure")
         elif fast is not None:
-            radius = _sprocket(found, fast)
+            radius = _sprocket(found, fast, outwards)
             why = f"velocity of joint {fast.name}, times {radius:.4g} m"
             speed = self.settings.number("max_speed", owner, _rounded(fast.velocity * radius, 4), why, "sure")
         else:
@@ -365,13 +367,17 @@ class Planner:
         if any(_is_at_end(joint, track) for track in ends):
             torque, source = joint.effort, "its effort and velocity"
             if torque <= 0:
-                reach = max(track.length for track in ends)
-                torque = _rounded(GRAVITY * self.robot.mass * reach / len(self.tracks), 3)
+                lever = max(track.length for track in ends) if joint.turns else 1.0
+                torque = _rounded(self.weight * lever / len(self.tracks), 3)
                 source = "default: it bears its share of the weight at the end, as the file's effort is 0"
             speed = joint.velocity if joint.velocity > 0 else 1.0
             certainty: Certainty = "sure" if joint.effort > 0 else "guessed"
+            units = ("N m", "rad/s") if joint.turns else ("N", "m/s")
             self.findings.add(
-                certainty, f"joint {joint.name}", f"servo of {torque:g} N m, {speed:g} rad/s", source
+                certainty,
+                f"joint {joint.name}",
+                f"servo of {torque:g} {units[0]}, {speed:g} {units[1]}",
+                source,
             )
             return JointPlan(joint, torque, speed)
         self.findings.add(
@@ -408,10 +414,10 @@ def _is_at_end(joint: RobotJoint, track: FoundTrack) -> bool:
     return reach < 0
 
 
-def _sprocket(found: FoundTrack, joint: RobotJoint) -> float:
-    """Radius of the pulley nearest to a joint [m]."""
+def _sprocket(found: FoundTrack, joint: RobotJoint, outwards: float) -> float:
+    """Radius of the belt, outwards of the outline [m], about the pulley nearest to a joint [m]."""
     nearest = min(found.outline.pulleys, key=lambda p: math.dist((p.x, p.z), joint.origin[[0, 2]]))
-    return nearest.radius
+    return nearest.radius + outwards
 
 
 def _names(places: Sequence[tuple[float, float]], taken: set[str]) -> list[str]:

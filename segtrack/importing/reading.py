@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -34,7 +35,6 @@ _NUMBERS = {
     "tracks_separation": "separation",
     "wheel_separation": "separation",
     "wheelseparation": "separation",
-    "wheel_radius": "wheel_radius",
 }
 """Tags of plugins with a number that a vehicle file can use."""
 
@@ -124,6 +124,7 @@ def _link_of(name: str, joints: Mapping[str, Element]) -> str:
 
 def _number(text: str) -> float | None:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None
+    return number if math.isfinite(number) else None

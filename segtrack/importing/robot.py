@@ -68,7 +68,6 @@ class Hints:
         lateral_friction: Friction coefficient across the track [-].
         max_speed: Largest speed [m/s].
         separation: Distance between the tracks of both sides [m].
-        wheel_radius: Radius of the driven wheels [m].
     """
 
     left: tuple[str, ...] = ()
@@ -77,7 +76,6 @@ class Hints:
     lateral_friction: float | None = None
     max_speed: float | None = None
     separation: float | None = None
-    wheel_radius: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

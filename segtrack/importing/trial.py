@@ -1,4 +1,4 @@
-"""TrialDrive drive of an imported robot: weight on its belts, 0.5 m straight on, a turn, and its yaw rate."""
+"""Trial drive of an imported robot: weight on its belts, 0.5 m straight on, a turn, and its yaw rate."""
 
 from __future__ import annotations
 

@@ -402,3 +402,29 @@ def test_a_flipper_without_mass_is_refused_by_its_links(tmp_path: Path) -> None:
     with pytest.raises(SegtrackError, match=r"mass of flipper .* must be above the .* of its belt"):
         imported(ElementTree.tostring(tree, encoding="unicode"), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["robot.urdf"]
+
+
+def test_a_drive_is_that_of_the_belt_and_not_of_its_tips(tmp_path: Path) -> None:
+    """Torque and turning of a sprocket on a link whose outline is out to the tips."""
+    pod = '<link name="pod_a">'
+    assert pod in mock.boxed()
+    sprocket = mock.joint(
+        "sprocket", "continuous", "pod_a", "wheel", "0.25 0 0", more='<limit effort="10" velocity="20"/>'
+    )
+    text = mock.boxed().replace("</robot>", f'<link name="wheel"/>{sprocket}</robot>')
+    vehicle = imported(text, tmp_path).description
+    track = vehicle.tracks["left"]
+    assert track.path.pulleys is not None and track.drive is not None
+    radius = track.path.pulleys[0].radius
+    assert radius < 0.09  # The grousers' height is off.
+    assert track.drive.max_force == pytest.approx(10.0 / radius, rel=1e-3)
+    assert track.drive.max_speed == pytest.approx(20.0 * radius, rel=1e-3)
+
+
+def test_a_named_track_without_a_partner_is_remarked(tmp_path: Path) -> None:
+    arm = mock.link("track_arm", mock.inertial(0.5), mock.shape('<box size="0.1 0.1 0.1"/>'))
+    held = mock.joint("arm", "fixed", "base_link", "track_arm", "0 0 0.4")
+    named = mock.boxed().replace("pod_a", "left_track").replace("pod_b", "right_track")
+    found = imported(named.replace("</robot>", f"{arm}{held}</robot>"), tmp_path)
+    told = [each.what for each in found.findings if each.value == "has no partner on the other side"]
+    assert told == ["track of track_arm"]

@@ -222,7 +222,7 @@ class _Work:
             vehicle=best,
             written=best,
             values=values,
-            cases=_scored(cases, vehicle, best, values),
+            cases=_scored(cases, vehicle, best, values, seeks_places=not self.interrupted),
             seed=self.seed,
             simulations=evaluator.simulations,
             runs=self.runs,
@@ -273,12 +273,17 @@ def _checked(
 
 
 def _scored(
-    cases: Sequence[Case], start: VehicleDescription, best: VehicleDescription, values: Mapping[str, float]
+    cases: Sequence[Case],
+    start: VehicleDescription,
+    best: VehicleDescription,
+    values: Mapping[str, float],
+    seeks_places: bool,
 ) -> tuple[FittedCase, ...]:
+    """Scores of all logs; those held out where they are likeliest, or where they were put."""
     found = []
     for case in cases:
         offsets = offsets_of(case, values)
-        if case.held_out and case.place_std > 0:
+        if seeks_places and case.held_out and case.place_std > 0:
             offsets = Offsets(place=_likely_place(case, best))
         # Where a log was is no property of the vehicle.
         before = residuals_of(case, start, Offsets(place=offsets.place))

@@ -87,7 +87,7 @@ class Evidence:
         unjudged: Quantities of the whole drive without a known uncertainty.
         cut: Reasons for which the simulation is not of the whole log, sentences.
         missing: Numbers that log or simulation has and the other lacks, in words.
-        too_wide: Quantities that what the user stated makes too uncertain, in words.
+        too_wide: Quantities that inputs, clocks, bias, drift and belts' scale make too uncertain, in words.
         wrong_values: Wrong values of the parameters that are stated as uncertain, and what would show them.
         elsewhere: Wrong values, and what would show them, by the other simulation of the log, whose agreement
             is no part of a level.
@@ -253,7 +253,8 @@ def _disagreement(evidence: Evidence) -> Iterator[str]:
         yield f"Only one of log and simulation has: {', '.join(evidence.missing)}."
     if evidence.too_wide:
         what = "; ".join(evidence.too_wide)
-        yield f"Stated uncertainties are too large to judge by, a tenth of a quantity is allowed: {what}."
+        of = "inputs, clocks, bias, drift and belts' scale"
+        yield f"Uncertainties of {of} are too large to judge by, a tenth of a quantity is allowed: {what}."
 
 
 def _what_is_tested(evidence: Evidence) -> Iterator[str]:
@@ -351,7 +352,7 @@ def _missing(judged: RunComparison) -> Iterator[str]:
 
 
 def _too_wide(rows: Sequence[ErrorRow], logged: SampledMotion) -> Iterator[str]:
-    """Quantities that agree by stated uncertainty, where that is large beside them and all other."""
+    """Quantities that agree by uncertain inputs or data, where that is large beside them and all other."""
     for row in rows:
         given, rest = _given(row)
         size = _size(row, logged)
@@ -360,7 +361,7 @@ def _too_wide(rows: Sequence[ErrorRow], logged: SampledMotion) -> Iterator[str]:
 
 
 def _given(row: ErrorRow) -> tuple[float, float]:
-    """Standard uncertainty of a row by what users state of inputs and log, and by all else."""
+    """Standard uncertainty of a row by inputs and data, stated, assumed or fitted, and by all else."""
     parts = row.parts
     stated = [std for name, std in parts.inputs.items() if name != PLACE]
     stated += [parts.data.get(part) for part in ("clock", "bias", "drift", "scale")]
