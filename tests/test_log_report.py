@@ -28,7 +28,6 @@ from segtrack.logs.compare import (
     SampledMotion,
     Uncertainty,
     WrongValue,
-    with_wrong_values,
 )
 from segtrack.logs.fit import unfitted_hash, values_of, with_parameters
 from segtrack.logs.mapping import parse_mapping, parse_terrain
@@ -76,8 +75,9 @@ def row(run="measured", phase="whole", error=0.01, u=0.02, verdict="within"):
     """Peak pitch, 0.3 rad in the log."""
     inputs = {"friction": None if u is None else 0.8 * u}
     parts = Uncertainty(Numerics(0.0, "none", None), True, inputs, {"noise": None if u is None else 0.6 * u})
+    told = () if u is None else tuple(WrongValue("friction", v, "-", 2.4 * u, 1.2 * u) for v in (0.3, 0.9))
     return ErrorRow(
-        run, phase, "peak pitch", "rad", 0.3, 0.3 + error, error, None, None, None, None, parts, verdict
+        run, phase, "peak pitch", "rad", 0.3, 0.3 + error, error, None, None, None, None, parts, verdict, told
     )
 
 
@@ -97,7 +97,9 @@ def sought(parameter, value, unit, change, run="measured"):
 
 SEEN = sought("friction", 0.3, "-", 0.2), sought("friction", 0.9, "-", 0.2)
 UNSEEN = sought("com_x", 0.01, "m", 0.2), sought("com_x", 0.03, "m", 0.1)
-EVIDENCE = Evidence(True, "", "aa", ("bb",), (), (), (), judged=3, within=3, wrong_values=SEEN)
+EVIDENCE = Evidence(
+    True, "", "aa", ("bb",), (), (), (), judged=3, within=3, varied=("friction",), wrong_values=SEEN
+)
 
 
 @pytest.fixture(scope="module")
@@ -472,20 +474,35 @@ def test_errors_are_filled_where_they_are_within_their_uncertainty():
             "peak pitch +- 0.1 rad of 0.3.",
         ),
         (
-            {"wrong_values": ()},
+            {"varied": (), "wrong_values": ()},
             None,
             6,
             "Nothing says what this log tests: no parameter of the vehicle is stated as uncertain.",
         ),
         (
-            {"wrong_values": UNSEEN},
+            {"varied": ("com_x",), "wrong_values": UNSEEN},
             None,
             6,
             "Not tested by this log: com_x.",
         ),
-        ({"wrong_values": UNSEEN}, None, 6, "Tested by this log: no parameter of the vehicle."),
-        ({"wrong_values": SEEN + UNSEEN}, 6, 6, "Not tested by this log: com_x."),
-        ({"wrong_values": SEEN + UNSEEN}, 6, 6, "Tested by this log: friction."),
+        (
+            {"varied": ("com_x",), "wrong_values": UNSEEN},
+            None,
+            6,
+            "Tested by this log: no parameter of the vehicle.",
+        ),
+        (
+            {"varied": ("friction", "com_x"), "wrong_values": SEEN + UNSEEN},
+            6,
+            6,
+            "Not tested by this log: com_x.",
+        ),
+        (
+            {"varied": ("friction", "com_x"), "wrong_values": SEEN + UNSEEN},
+            6,
+            6,
+            "Tested by this log: friction.",
+        ),
         (
             {"not_varied": ("mass", "drive_lag")},
             6,
@@ -493,17 +510,20 @@ def test_errors_are_filled_where_they_are_within_their_uncertainty():
             "Not stated as uncertain, so not tested either: mass, drive_lag.",
         ),
         (
-            {"wrong_values": UNSEEN, "elsewhere": (sought("drive_lag", 0.1, "s", 0.3, "commanded"),)},
+            {
+                "varied": ("com_x",),
+                "wrong_values": UNSEEN,
+                "elsewhere": (sought("drive_lag", 0.1, "s", 0.3, "commanded"),),
+            },
             None,
             6,
             "The simulation by commanded belts, whose agreement is not judged here, would tell drive_lag.",
         ),
         (
-            {"wrong_values": UNSEEN},
+            {"varied": ("com_x",), "wrong_values": UNSEEN},
             None,
             6,
-            "Wrong values, to first order: com_x 0.01 m would be seen, in peak pitch; com_x 0.03 m would not "
-            "be seen.",
+            "Wrong values: com_x 0.01 m would be seen, in peak pitch; com_x 0.03 m would not be seen.",
         ),
         (
             {"other_model": ("engine bullet, then native",), "changed": ("terrain",), "stated": ("it",)},
@@ -572,20 +592,16 @@ def evidence(
     sampled = SampledMotion(LOGGED, TIMES)
     logged_phases, simulated_phases = map(climbed, crests)
     runs = {
-        name: with_wrong_values(
-            RunComparison(
-                name,
-                sampled,
-                sampled,
-                logged_phases,
-                simulated_phases,
-                tuple(each for each in rows if each.run == name),
-                {},
-                (),
-                (),
-            ),
-            inputs,
-            description,
+        name: RunComparison(
+            name,
+            sampled,
+            sampled,
+            logged_phases,
+            simulated_phases,
+            tuple(each for each in rows if each.run == name),
+            {},
+            (),
+            (),
         )
         for name in ("commanded", "measured")
     }
@@ -625,28 +641,31 @@ def test_evidence_is_what_the_files_say():
     assert judge_maturity(own).level == 5
 
 
-def test_a_wrong_value_is_seen_by_its_share_of_what_an_error_is_uncertain_by():
-    """PackBot's friction 0.6 +- 0.1 gives 0.8 u, all else 0.6 u: 0.3 away is 2.4 u, and 1.2 u are seen."""
-    found = evidence().wrong_values
-    assert [(each.wrong.parameter, each.quantity, each.wrong.is_seen) for each in found] == [
-        ("friction", "peak pitch", True)
-    ] * 2
-    assert [each.wrong.value for each in found] == pytest.approx([0.3, 0.9])
-    assert [each.wrong.change / each.wrong.needed for each in found] == pytest.approx([2.0, 2.0])
-    assert "mass" in evidence().not_varied and "friction" not in evidence().not_varied
-    assert load_vehicle("packbot").tracks["left"].drive.lag == 0.0
-    lagging = row(u=0.02)
-    parts = replace(lagging.parts, inputs={"drive_lag": 0.016})
-    (late,) = evidence(rows=(replace(lagging, parts=parts),), inputs={"drive_lag": 0.05}).wrong_values
-    assert (late.wrong.value, late.wrong.is_seen) == (
-        pytest.approx(0.1),
-        True,
-    )  # 0.032 for 0.024; none early.
-    blunt = row(u=0.1)
-    parts = replace(blunt.parts, inputs={"friction": 0.03}, data={"noise": 0.1})  # 0.09 for 0.2.
-    found = evidence(rows=(replace(blunt, parts=parts),))
-    assert [each.wrong.is_seen for each in found.wrong_values] == [False, False]
+def test_each_wrong_value_is_told_by_the_error_that_it_changes_most_over_what_is_needed():
+    """Of values that no error tells the report says so; one whose simulation failed is not seen."""
+    blunt = [WrongValue("friction", 0.3, "-", 0.01, 0.04), WrongValue("friction", 0.9, "-", None, 0.04)]
+    sharp = [WrongValue("friction", 0.3, "-", 0.06, 0.04), WrongValue("friction", 0.9, "-", 0.01, 0.04)]
+    rows = (
+        replace(row(), wrong_values=tuple(blunt)),
+        replace(row(), quantity="slip", wrong_values=tuple(sharp)),
+    )
+    found = evidence(rows=rows)
+    assert [(each.wrong.value, each.quantity, each.wrong.is_seen) for each in found.wrong_values] == [
+        (0.3, "slip", True),
+        (0.9, "slip", False),
+    ]
     assert (found.tested, found.not_tested) == ((), ("friction",))
+    other = replace(row(error=0.1, verdict="beyond"), quantity="slip", wrong_values=tuple(sharp))
+    apart = evidence(rows=(replace(rows[0]), other))
+    assert [(each.quantity, each.wrong.is_seen) for each in apart.wrong_values] == [
+        ("peak pitch", False),
+        ("peak pitch", False),
+    ], "what disagrees tests nothing"
+    lone = evidence(rows=(other,))
+    assert (lone.wrong_values, lone.not_tested) == ((), ("friction",))
+    assert "Wrong values: nothing agrees that would show any." in judge_maturity(lone).reasons
+    assert "mass" in found.not_varied and "friction" not in found.not_varied
+    assert evidence(rows=(replace(row(), wrong_values=(sharp[0],)),)).tested == ("friction",)
 
 
 def test_another_terrain_or_mass_is_a_change_and_another_fitted_value_undoes_the_fit():

@@ -51,6 +51,7 @@ from .frames import read_vector as read_vector
 from .frames import weighing_links as weighing_links
 from .ground_reach import low_shapes as low_shapes
 from .ground_reach import warn_of_low_shapes as warn_of_low_shapes
+from .ground_reach import without_warning_of_low_shapes as without_warning_of_low_shapes
 from .grousers import BoxShape as BoxShape
 from .grousers import CylinderShape as CylinderShape
 from .grousers import GrouserShape as GrouserShape

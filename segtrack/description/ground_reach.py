@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from segtrack.description.placement import belt_corners, place_tracks
@@ -79,3 +79,18 @@ def warn_of_low_shapes(vehicle: VehicleDescription) -> None:
             links,
             1e3 * max(0.0, *(shape.depth for shape in low)),
         )
+
+
+@contextmanager
+def without_warning_of_low_shapes() -> Iterator[None]:
+    """Context without the warning of `warn_of_low_shapes`, where such shapes are expected."""
+
+    def is_other(record: logging.LogRecord) -> bool:
+        return record.funcName != warn_of_low_shapes.__name__
+
+    logger = logging.getLogger("segtrack")
+    logger.addFilter(is_other)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_other)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
-from segtrack.description import VehicleDescription, warn_of_low_shapes
+from segtrack.description import VehicleDescription, without_warning_of_low_shapes
 from segtrack.engine import FrameMotion, find_track_model
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry import GRAVITY, PlanarContacts, rotation_of
@@ -220,7 +218,7 @@ def belt_share(vehicle: VehicleDescription) -> float:
         SegtrackError: The native engine cannot build it, or it diverges.
     """
     shares = []
-    with _without_warning(), World(engine="native") as world:
+    with without_warning_of_low_shapes(), World(engine="native") as world:
         world.add_terrain(Plane())
         robot = world.add_vehicle(vehicle, track_model="compliant")
         world.run(_SETTLING)
@@ -230,18 +228,3 @@ def belt_share(vehicle: VehicleDescription) -> float:
             loads = [np.sum(track.read_grousers().load) for track in robot.tracks.values()]
             shares.append(float(np.sum(loads)) / (robot.mass * GRAVITY))
     return float(np.mean(shares))
-
-
-@contextmanager
-def _without_warning() -> Iterator[None]:
-    """Context that suppresses the warning of low shapes, which callers of this module expect."""
-
-    def is_other(record: logging.LogRecord) -> bool:
-        return record.funcName != warn_of_low_shapes.__name__
-
-    logger = logging.getLogger("segtrack")
-    logger.addFilter(is_other)
-    try:
-        yield
-    finally:
-        logger.removeFilter(is_other)

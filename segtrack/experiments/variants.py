@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from pydantic import ValidationError
+
 from segtrack.description import Body, DriveSpec, GrouserShape, PathSpec, TrackSpec, VehicleDescription
 from segtrack.description.chain import track_design
 from segtrack.engine import UNLIMITED_FORCE
@@ -185,7 +187,8 @@ def with_pulleys(vehicle: VehicleDescription, radius: float = 1.0) -> VehicleDes
     """Copy of a vehicle with the radii of its body's pulleys scaled, with as many grousers.
 
     Raises:
-        InvalidValueError: Not positive and finite, or a path of explicit segments.
+        InvalidValueError: Not positive and finite, a path of explicit segments, or pulleys that would
+            overlap.
     """
     if finite("radius of the pulleys over the vehicle's", radius) <= 0:
         raise InvalidValueError("radius of the pulleys over the vehicle's", "above 0", radius)
@@ -197,7 +200,13 @@ def with_pulleys(vehicle: VehicleDescription, radius: float = 1.0) -> VehicleDes
                 f"track {name} of {vehicle.name}", "around pulleys", Phrase("explicit segments")
             )
         scaled = tuple(p.model_copy(update={"radius": p.radius * radius}) for p in pulleys)
-        return track.model_copy(update={"path": PathSpec(pulleys=scaled)})  # A copy would keep its outline.
+        try:
+            path = PathSpec(pulleys=scaled)  # A copy would keep its outline.
+        except ValidationError as error:
+            what = f"track {name} of {vehicle.name} with pulleys {radius:.4g} times as large"
+            got = Phrase(error.errors()[0]["msg"].removeprefix("Value error, "))
+            raise InvalidValueError(what, "a path", got) from None
+        return track.model_copy(update={"path": path})
 
     tracks = {name: changed(name, track) for name, track in vehicle.tracks.items()}
     return vehicle.model_copy(update={"tracks": tracks})

@@ -32,6 +32,11 @@ from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings, firs
 STEP = "terrain: [{step: {height: 0.2, length: 2.0}, place: {x: 1.0}}]"
 
 
+def saturating(friction):
+    """A climb that friction changes up to 0.62, and no more from there on."""
+    return RodClimb(height=0.2 + 0.1 * (min(friction, 0.62) - 0.6))
+
+
 def rod_of(settings, log, belts):
     """A climb that depends on everything that is varied: friction, time step, place; commands are slower."""
     friction = settings.load().vehicle.tracks["left"].contact.friction
@@ -78,6 +83,68 @@ def test_where_the_log_stood_counts_by_how_late_things_come(replay):
         "u_input: not given, but for the place of the log and the scale of the belts"
         in comparison.runs["measured"].notes
     )
+
+
+@pytest.mark.parametrize("saturates", [False, True])
+def test_a_wrong_value_is_seen_by_what_it_changes_and_not_by_what_a_little_of_it_would(
+    replay, monkeypatch, saturates
+):
+    """Half of friction 0.6 and one and a half of it: the change is that of the climb in closed form."""
+
+    def climb(friction):
+        return saturating(friction) if saturates else RodClimb(height=0.2 + 0.1 * (friction - 0.6))
+
+    def replay_log(log, settings, *, belts):
+        return climb(settings.load().vehicle.tracks["left"].contact.friction).motion(name=belts)
+
+    monkeypatch.setattr(simulations, "replay_log", replay_log)
+    stated = Stated(inputs={"friction": 0.02}, data={"bias": {"pitch": 0.02}})
+    comparison = compare(replay, stated=stated, refine=False, workers=1)
+    row = comparison.runs["measured"].find("peak pitch")
+    assert row.parts.inputs["friction"] == pytest.approx(0.002 / np.sqrt(0.35**2 - 0.2**2), rel=0.05)
+    heights = [0.2 + 0.1 * ((min(f, 0.62) if saturates else f) - 0.6) for f in (0.3, 0.9)]
+    expected = [abs(np.arcsin(h / 0.35) - np.arcsin(0.2 / 0.35)) for h in heights]
+    assert [wrong.value for wrong in row.wrong_values] == pytest.approx([0.3, 0.9])
+    assert [wrong.change for wrong in row.wrong_values] == pytest.approx(expected, rel=0.01)
+    others = [part for name, part in row.parts.inputs.items() if name != "friction"]
+    data = row.parts.data_uncertainty
+    assert row.wrong_values[0].needed == pytest.approx(
+        2 * np.sqrt(data**2 + np.square(others).sum()), rel=1e-6
+    )
+    assert row.tells == (() if saturates else ("friction",))
+
+
+def test_a_wrong_value_that_breaks_the_simulation_down_or_takes_the_error_away_is_not_seen(
+    replay, monkeypatch
+):
+    working = simulations.replay_log
+
+    def replay_log(log, settings, *, belts):
+        friction = settings.load().vehicle.tracks["left"].contact.friction
+        if friction > 0.8:
+            raise DivergedError("quince", 1.0, "too fast")
+        motion = working(log, settings, belts=belts)
+        return motion.between(0.0, 2.5) if friction < 0.4 else motion
+
+    monkeypatch.setattr(simulations, "replay_log", replay_log)
+    comparison = compare(replay, stated=Stated(inputs={"friction": 0.05}), refine=False, workers=1)
+    crest = comparison.runs["measured"].find("time to crest")  # One does not come so far.
+    assert [wrong.change for wrong in crest.wrong_values] == [None, None]
+    pitch = comparison.runs["measured"].find("pitch RMSE")
+    assert [wrong.change is None for wrong in pitch.wrong_values] == [False, True]
+    assert not any(row.tells for row in comparison.runs["measured"].rows)
+
+
+def test_what_a_vehicle_cannot_be_is_no_wrong_value(replay):
+    """Trapezoidal's pulleys half as large again would overlap."""
+    vehicle = load_vehicle("trapezoidal")
+    own = replace(replay.settings, vehicle=vehicle)
+    planned = simulations.plan_simulations(
+        replace(replay, settings=own, scene=own.load()), Stated(inputs={"pulley_radius": 0.001}), False
+    )
+    radius = max(pulley.radius for pulley in vehicle.tracks["left"].path.pulleys)
+    wrong = [(job.run, job.wrong) for job in planned if job.wrong is not None]
+    assert wrong == [("commanded", pytest.approx(radius / 2)), ("measured", pytest.approx(radius / 2))]
 
 
 def on_a_course(replay, monkeypatch, x_std, height=0.2):
@@ -155,7 +222,7 @@ def test_the_simulations_are_counted_beforehand(replay):
     stated = Stated(inputs={"friction": 0.05, "com_x": 0.01})
     count = []
     compare(replay, stated=stated, workers=1, on_done=lambda: count.append(1))
-    assert len(count) == simulation_count(replay, stated) == 2 * (2 + 2 + 4) + 2  # Belts of another scale.
+    assert len(count) == simulation_count(replay, stated) == 2 * (2 + 2 + 8) + 2  # Belts of another scale.
 
 
 def test_a_simulation_that_breaks_down_leaves_its_part_unknown(replay, monkeypatch):
@@ -290,7 +357,9 @@ def test_an_input_at_its_bound_is_uncertain_to_one_side(replay):
     """A lag of 0 can only be longer: it is tried at 0 and at two standard deviations."""
     jobs = simulations.plan_simulations(replay, Stated(inputs={"drive_lag": 0.1, "friction": 0.05}), False)
     tried = {
-        job.sign: job.settings.vehicle for job in jobs if (job.name, job.run) == ("drive_lag", "commanded")
+        job.sign: job.settings.vehicle
+        for job in jobs
+        if (job.name, job.run, job.wrong) == ("drive_lag", "commanded", None)
     }
     assert replay.scene.vehicle.tracks["left"].drive.lag == 0.0
     assert {sign: vehicle.tracks["left"].drive.lag for sign, vehicle in tried.items()} == {-1: 0.0, 1: 0.2}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from segtrack.description import TrackOffsets
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.logs.compare.comparison import CurrentFit, ErrorRow, Run, RunComparison
+from segtrack.logs.compare.comparison import CurrentFit, ErrorRow, Run, RunComparison, WrongValue
 from segtrack.logs.compare.errors import (
     Alignment,
     Error,
@@ -29,6 +29,7 @@ from segtrack.logs.compare.errors import (
 )
 from segtrack.logs.compare.phases import CLIMB_PHASES, SAMPLE_TIME, WINDOW, SampledMotion, even_times, thinned
 from segtrack.logs.compare.uncertainty import (
+    COVERAGE,
     DataSums,
     DataUncertainty,
     Uncertainty,
@@ -36,9 +37,9 @@ from segtrack.logs.compare.uncertainty import (
     estimated_noise,
     input_of,
     numerics_of,
-    sides_of,
     verdict_of,
 )
+from segtrack.logs.fit import PARAMETERS
 from segtrack.logs.mapping import SIDES
 from segtrack.logs.statistics import correlation_of, mean_interval
 from segtrack.robot import Motion
@@ -64,6 +65,13 @@ class InputPair(NamedTuple):
     high: Motion | None
 
 
+class VariedValue(NamedTuple):
+    """A parameter of the vehicle, and another value of it."""
+
+    parameter: str
+    value: float
+
+
 @dataclass(frozen=True, eq=False)
 class Variants:
     """Other simulations of the same log, which say how uncertain the one is that is compared.
@@ -71,10 +79,12 @@ class Variants:
     Attributes:
         finer: Motions with half of its time step, and a quarter; None for one that failed.
         inputs: Motions with each uncertain input lower and higher, by name.
+        wrong: Motions with wrong values of the vehicle's parameters; None for one that failed.
     """
 
     finer: Sequence[Motion | None] = ()
     inputs: Mapping[str, InputPair] = field(default_factory=dict)
+    wrong: Mapping[VariedValue, Motion | None] = field(default_factory=dict)
 
 
 def compare_motions(
@@ -209,6 +219,7 @@ def _rows(pair: _Pair, run: Run, variants: Variants, data: DataUncertainty) -> I
         name: (pair.with_simulated(low), pair.with_simulated(high))
         for name, (low, high) in variants.inputs.items()
     }
+    wrong = {varied: pair.with_simulated(motion) for varied, motion in variants.wrong.items()}
     sums = DataSums(pair.errors)
     for part, weight, above, below in disturbed(pair.logged.motion.motion, data):
         other = None if below is None else pair.with_logged(below)
@@ -220,9 +231,29 @@ def _rows(pair: _Pair, run: Run, variants: Variants, data: DataUncertainty) -> I
             bool(variants.finer),
             {name: input_of(low, high, key) for name, (low, high) in inputs.items()},
             sums.of(key),
-            {name: sides_of(low, pair.errors, high, key) for name, (low, high) in inputs.items()},
         )
-        yield _row(pair, run, key, parts, ranges)
+        told = tuple(_told(parts, pair.errors[key], key, wrong))
+        yield replace(_row(pair, run, key, parts, ranges), wrong_values=told)
+
+
+def _told(
+    parts: Uncertainty, error: Error, key: Key, wrong: Mapping[VariedValue, Errors]
+) -> Iterator[WrongValue]:
+    """Yield what wrong values change an error by, and the change from which each is seen.
+
+    Two simulations differ by u_num for no reason: that much of a change does not count. What else is
+    uncertain of the error is u_val without the parameter's own share.
+    """
+    total = parts.validation
+    if total is None:
+        return
+    numerics = 0.0 if parts.numerics is None else parts.numerics.value
+    for (name, value), errors in wrong.items():
+        change = error.less(errors[key]).rms if key in errors else math.nan
+        seen = max(change - numerics, 0.0) if math.isfinite(change) else None
+        own = parts.inputs.get(name) or 0.0
+        needed = COVERAGE * math.sqrt(max(total**2 - own**2, 0.0))
+        yield WrongValue(name, value, PARAMETERS[name].unit, seen, needed)
 
 
 def _row(pair: _Pair, run: Run, key: Key, parts: Uncertainty, ranges: Mapping[str, float]) -> ErrorRow:

@@ -22,27 +22,28 @@ Verdict = Literal["within", "beyond", "unknown"]
 
 
 class WrongValue(NamedTuple):
-    """A wrong value of a parameter of the vehicle, and what it would change an error by, to first order.
+    """A wrong value of a parameter of the vehicle, and what it changes an error by.
 
     Attributes:
         parameter: Name of the parameter.
-        value: Half of the vehicle file's value, or one and a half of it; for 0, `COVERAGE` standard
-            deviations away.
+        value: Half of the vehicle file's value, or one and a half of it, if it can have that; for 0,
+            `COVERAGE` standard deviations away.
         unit: Unit of both values.
-        change: Change of the error, in the error's unit.
+        change: Change of the error in a simulation with that value, in the error's unit, less what other time
+            steps change it by; None if that simulation failed, or has no such error.
         needed: Change from which it is seen: `COVERAGE` standard uncertainties of all else.
     """
 
     parameter: str
     value: float
     unit: str
-    change: float
+    change: float | None
     needed: float
 
     @property
     def is_seen(self) -> bool:
         """True if the error would tell this value."""
-        return self.change > self.needed
+        return self.change is not None and self.change > self.needed
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from segtrack.description import Positive, Spec, VehicleDescription, check_content, parse_yaml, read_text
+from segtrack.description import (
+    Positive,
+    Spec,
+    VehicleDescription,
+    check_content,
+    parse_yaml,
+    read_text,
+    without_warning_of_low_shapes,
+)
 from segtrack.errors import (
     DivergedError,
     InvalidValueError,
@@ -20,10 +29,10 @@ from segtrack.errors import (
     suggest,
 )
 from segtrack.experiments import Workers, with_sub_steps
-from segtrack.logs.compare.beside import PLACE, SCALE, InputPair, Variants, compare_motions
+from segtrack.logs.compare.beside import PLACE, SCALE, InputPair, Variants, VariedValue, compare_motions
 from segtrack.logs.compare.comparison import Comparison, Run, RunComparison, SplitRow
 from segtrack.logs.compare.errors import Alignment, check_alignment
-from segtrack.logs.compare.sensitivity import with_wrong_values
+from segtrack.logs.compare.sensitivity import wrong_values
 from segtrack.logs.compare.uncertainty import DataUncertainty, with_scaled_belts
 from segtrack.logs.fit import PARAMETERS, with_parameters
 from segtrack.logs.mapping import LoadedTerrain, TimeUncertainty, parse_terrain
@@ -166,8 +175,9 @@ class SimulationJob(NamedTuple):
         log: Log in the terrain's frame.
         settings: Other than those that are compared in one thing.
         run: Drive of the simulation, by commands or by measured belts.
-        name: Name of the shifted input, or of the division of the time step.
-        sign: Sign of the input's shift; 0 for a time step.
+        name: Name of the input, or of the division of the time step.
+        sign: Sign of the input's shift; 0 for a time step, or a wrong value.
+        wrong: Wrong value of a parameter of the vehicle.
     """
 
     log: AlignedLog
@@ -175,6 +185,7 @@ class SimulationJob(NamedTuple):
     run: Run
     name: str
     sign: int
+    wrong: float | None = None
 
 
 def plan_simulations(replay: Replay, stated: Stated, refine: bool) -> tuple[SimulationJob, ...]:
@@ -211,6 +222,12 @@ def plan_simulations(replay: Replay, stated: Stated, refine: bool) -> tuple[Simu
         if getattr(replay, run) is not None
         for name, sign, log, settings in changed
     ]
+    jobs += [
+        SimulationJob(log, settings, run, name, 0, value)
+        for name, value, log, settings in _with_wrong_values(replay, base, stated)
+        for run in RUNS
+        if getattr(replay, run) is not None
+    ]
     for sign in (-1, 1) if replay.measured is not None else ():
         scaled = with_scaled_belts(replay.log.motion, 1.0 + sign * stated.data.belt_scale)
         jobs.append(SimulationJob(replace(replay.log, motion=scaled), base, "measured", SCALE, sign))
@@ -240,8 +257,25 @@ def _shifted_log(
     log, terrain = replay.log, replay.scene.terrain
     if name != SETTING:
         return log, replace(base, vehicle=shifted(replay.scene.vehicle, name, by))
-    settings = replace(base, terrain=_shifted_terrain(terrain, by), event=log.event)
-    if log.event is not None and base.frame == "log":
+    return _placed_anew(log, replace(base, terrain=_shifted_terrain(terrain, by)))
+
+
+def _with_wrong_values(
+    replay: Replay, base: ReplaySettings, stated: Stated
+) -> Iterator[tuple[str, float, AlignedLog, ReplaySettings]]:
+    """Yield the parameter, value, log and settings of each wrong value that the vehicle can have."""
+    inputs: Mapping[str, float] = stated.inputs
+    for name in filter(PARAMETERS.__contains__, inputs):
+        for value in wrong_values(replay.scene.vehicle, name, inputs[name]):
+            with suppress(InvalidValueError):
+                vehicle = with_parameters(replay.scene.vehicle, {name: value})
+                yield name, value, *_placed_anew(replay.log, replace(base, vehicle=vehicle))
+
+
+def _placed_anew(log: AlignedLog, settings: ReplaySettings) -> tuple[AlignedLog, ReplaySettings]:
+    """The log put on the terrain by the first touch of another vehicle or terrain, and the settings."""
+    settings = replace(settings, event=log.event)
+    if log.event is not None and settings.frame == "log":
         log = replace(log, start=align(log.motion, settings).start)
     return log, settings
 
@@ -265,21 +299,33 @@ def _shifted_terrain(terrain: LoadedTerrain, by: float) -> LoadedTerrain:
 def run_one(job: SimulationJob) -> Motion | None:
     """The motion of one simulation; None if it broke down."""
     try:
-        return replay_log(job.log, job.settings, belts=job.run)
+        # The replay has warned of the vehicle, and nobody drives one that is wrong on purpose.
+        with without_warning_of_low_shapes():
+            return replay_log(job.log, job.settings, belts=job.run)
     except DivergedError:
         return None
 
 
 def variants_of(jobs: Sequence[SimulationJob], done: Mapping[int, Motion | None], run: Run) -> Variants:
-    """Return the finished variants of a run that are of use: all time steps, both sides of an input."""
-    found = {(job.name, job.sign): done[i] for i, job in enumerate(jobs) if job.run == run and i in done}
+    """Return the finished variants of a run that are of use: all time steps, both sides of an input.
+
+    Wrong values of a parameter, too, are of use together.
+    """
+    own = {i: job for i, job in enumerate(jobs) if job.run == run}
+    found = {(job.name, job.sign): done[i] for i, job in own.items() if job.wrong is None and i in done}
+    cut = {job.name for i, job in own.items() if job.wrong is not None and i not in done}
+    wrong = {
+        VariedValue(job.name, job.wrong): done[i]
+        for i, job in own.items()
+        if job.wrong is not None and job.name not in cut
+    }
     steps = [found[f"1/{parts}", 0] for parts in FINER if (f"1/{parts}", 0) in found]
     inputs = {
         name: InputPair(found[name, -1], motion)
         for (name, sign), motion in found.items()
         if sign == 1 and (name, -1) in found
     }
-    return Variants(steps if len(steps) == len(FINER) else (), inputs)
+    return Variants(steps if len(steps) == len(FINER) else (), inputs, wrong)
 
 
 class CompareInterrupted(KeyboardInterrupt):
@@ -357,7 +403,6 @@ def compare(
         )
         for run, motion in simulated.items()
     }
-    runs = {run: with_wrong_values(found, stated.inputs, replay.scene.vehicle) for run, found in runs.items()}
     split = tuple(_split(runs))
     comparison = Comparison(replay.logged.name, alignment, dict(stated.inputs), data, runs, split, finished)
     if not finished:

@@ -201,14 +201,12 @@ class Uncertainty:
         is_refined: True if there are simulations with other time steps.
         inputs: Uncertainty by each uncertain input; None for one with which there is no such error.
         data: Uncertainty by each part of the log's; None likewise.
-        sides: Changes of the error by each input that is one standard deviation lower, and higher.
     """
 
     numerics: Numerics | None
     is_refined: bool
     inputs: Mapping[str, float | None]
     data: Mapping[Part, float | None]
-    sides: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def input_uncertainty(self) -> float | None:
@@ -263,16 +261,6 @@ def input_of(low: Errors, high: Errors, key: Key) -> float | None:
         return None
     change = high[key].less(low[key]).rms / 2.0
     return change if math.isfinite(change) else None
-
-
-def sides_of(low: Errors, nominal: Errors, high: Errors, key: Key) -> tuple[float, float]:
-    """Changes of an error by an input that is one standard deviation lower, and higher.
-
-    One that is at its bound, so that the lower simulation is the nominal one, is two standard deviations
-    higher in the other.
-    """
-    below, above = (nominal[key].less(other[key]).rms if key in other else math.nan for other in (low, high))
-    return (above / 2.0, above / 2.0) if below == 0.0 else (below, above)
 
 
 class DataSums:

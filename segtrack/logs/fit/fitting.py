@@ -103,7 +103,8 @@ def fit(
     Raises:
         UnknownNameError: No such parameter, or loss.
         InvalidValueError: No log is fitted, names are not unique, bounds are none, the vehicle lacks what is
-            fitted, a log has one clock where its offset is fitted, or the state file is of another fit.
+            fitted or cannot have it at a bound, a log has one clock where its offset is fitted,
+            or the state file is of another fit.
         FileAccessError: The state file cannot be used, or there is one already that is not to be resumed.
         MissingPackageError: cmaes is not installed.
         SegtrackError: A simulation cannot be: a contact is too stiff for its time step, for example.
@@ -269,7 +270,11 @@ def _checked(
                 what = f"clock offset of {case.name}"
                 expected = "of signals that another source measured than the belts"
                 raise InvalidValueError(what, expected, Phrase("one source"))
-    return fitted, unknowns_of(choices, vehicle, {case.name: case.place_std for case in fitted})
+    unknowns = unknowns_of(choices, vehicle, {case.name: case.place_std for case in fitted})
+    for unknown in unknowns:
+        for bound in (unknown.low, unknown.high) if unknown.log is None else ():
+            with_parameters(vehicle, {unknown.name: bound})
+    return fitted, unknowns
 
 
 def _scored(

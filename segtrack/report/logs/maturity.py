@@ -21,7 +21,7 @@ from segtrack.logs.compare import (
     SampledMotion,
     WrongValue,
 )
-from segtrack.logs.fit import unfitted_hash, values_of
+from segtrack.logs.fit import PARAMETERS, unfitted_hash, values_of
 from segtrack.logs.mapping import MappedLog
 from segtrack.logs.replay import Replay
 
@@ -88,7 +88,8 @@ class Evidence:
         cut: Reasons for which the simulation is not of the whole log, sentences.
         missing: Numbers that log or simulation has and the other lacks, in words.
         too_wide: Quantities that inputs, clocks, bias, drift and belts' scale make too uncertain, in words.
-        wrong_values: Wrong values of the parameters that are stated as uncertain, and what would show them.
+        varied: Parameters of the vehicle that are stated as uncertain.
+        wrong_values: Wrong values of these, and what of the quantities that agree would show them.
         elsewhere: Wrong values, and what would show them, by the other simulation of the log, whose agreement
             is no part of a level.
         not_varied: Parameters that the vehicle has and that are not stated as uncertain.
@@ -108,6 +109,7 @@ class Evidence:
     cut: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     too_wide: tuple[str, ...] = ()
+    varied: tuple[str, ...] = ()
     wrong_values: tuple[SoughtValue, ...] = ()
     elsewhere: tuple[SoughtValue, ...] = ()
     not_varied: tuple[str, ...] = ()
@@ -125,8 +127,7 @@ class Evidence:
     @property
     def not_tested(self) -> tuple[str, ...]:
         """Parameters that are stated as uncertain, of which a wrong value would not be seen."""
-        names = dict.fromkeys(sought.wrong.parameter for sought in self.wrong_values)
-        return tuple(name for name in names if name not in self.tested)
+        return tuple(name for name in self.varied if name not in self.tested)
 
 
 def _seen_of(values: Sequence[SoughtValue]) -> tuple[str, ...]:
@@ -259,10 +260,11 @@ def _disagreement(evidence: Evidence) -> Iterator[str]:
 
 def _what_is_tested(evidence: Evidence) -> Iterator[str]:
     """Sentences on what the log tests, which a level is about, and what not."""
-    if not evidence.wrong_values:
+    if not evidence.varied:
         yield "Nothing says what this log tests: no parameter of the vehicle is stated as uncertain."
     else:
-        yield f"Wrong values, to first order: {'; '.join(map(str, evidence.wrong_values))}."
+        values = "; ".join(map(str, evidence.wrong_values)) or "nothing agrees that would show any"
+        yield f"Wrong values: {values}."
         yield f"Tested by this log: {', '.join(evidence.tested) or 'no parameter of the vehicle'}."
     if evidence.not_tested:
         yield f"Not tested by this log: {', '.join(evidence.not_tested)}."
@@ -310,6 +312,7 @@ def evidence_of(
         cut=tuple(_cut(replay, run)),
         missing=tuple(_missing(judged)),
         too_wide=tuple(_too_wide(whole, judged.logged)),
+        varied=tuple(name for name in comparison.inputs if name in PARAMETERS),
         wrong_values=tuple(_sought(known)),
         elsewhere=tuple(_sought([row for row in others if row.phase == "whole"])),
         not_varied=tuple(name for name in values_of(replay.scene.vehicle) if name not in comparison.inputs),
@@ -317,9 +320,14 @@ def evidence_of(
 
 
 def _sought(rows: Sequence[ErrorRow]) -> Iterator[SoughtValue]:
-    """Yield each wrong value with the row that would tell it best."""
+    """Yield each wrong value with the row that would tell it best, of those that agree.
+
+    What makes a row disagree is not known, and could hide a wrong value as well.
+    """
     best: dict[tuple[str, float], SoughtValue] = {}
     for row in rows:
+        if row.verdict != "within":
+            continue
         for wrong in row.wrong_values:
             key, found = (wrong.parameter, wrong.value), SoughtValue(wrong, row.quantity, row.run)
             if key not in best or _clarity(found) > _clarity(best[key]):
@@ -328,7 +336,7 @@ def _sought(rows: Sequence[ErrorRow]) -> Iterator[SoughtValue]:
 
 
 def _clarity(sought: SoughtValue) -> float:
-    return sought.wrong.change / max(sought.wrong.needed, _NO_ERROR)
+    return (sought.wrong.change or 0.0) / max(sought.wrong.needed, _NO_ERROR)
 
 
 def _cut(replay: Replay, run: Run) -> Iterator[str]:
