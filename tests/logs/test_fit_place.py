@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -108,20 +109,23 @@ def test_a_log_that_is_held_out_is_scored_where_it_is_likely_to_be() -> None:
     assert held.offsets.place == pytest.approx(2 * PLACE_STD, abs=0.2 * PLACE_STD) and held.place_std is None
 
 
-def going_another_way(vehicle: VehicleDescription, case: MotionCase, place: float) -> Motion:
-    """A linear pitch, and all of it something else from 3 mm of place on, as if a grouser had caught."""
+def going_another_way(
+    vehicle: VehicleDescription, case: MotionCase, place: float, edge: float = 0.003
+) -> Motion:
+    """A linear pitch, and all of it something else beyond an edge, as if a grouser had caught."""
     motion = linear(vehicle, case, place)
     pitch = motion.signals["pitch"]
-    return motion.with_signals({"pitch": replace(pitch, values=pitch.values + 0.3 * (place > 0.003))})
+    return motion.with_signals({"pitch": replace(pitch, values=pitch.values + 0.3 * (place > edge))})
 
 
-def test_a_slope_is_that_of_the_way_that_the_point_is_on() -> None:
-    """A central difference over 4 mm to either side would take the jump for a slope."""
+@pytest.mark.parametrize("edge", [0.003, 1e-5])
+def test_a_slope_is_that_of_the_way_that_the_point_is_on(edge: float) -> None:
+    """A central difference over 4 mm to either side would take the jump for a slope, however near it is."""
     case = linear_log("a", 7, -0.03, 0.0, PLACE_STD)
     unknowns = unknowns_of({"com_x": Choice()}, VEHICLE, {"a": PLACE_STD})
     ranges = [unknown.high - unknown.low for unknown in unknowns]
     slopes = []
-    for simulate in (linear, going_another_way):
+    for simulate in (linear, partial(going_another_way, edge=edge)):
         own = replace(case, simulate=simulate)
         evaluator = Evaluator(VEHICLE, [own], unknowns, Workers(1), Store())
         (table,), priors = evaluator.jacobian(evaluator.start, np.array([0.01, 0.004 / ranges[1]]))

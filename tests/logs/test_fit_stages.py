@@ -14,7 +14,7 @@ from segtrack.logs.fit import Choice, Profile
 from segtrack.logs.fit.estimates import effective_number, estimates_of, uncertainty_of
 from segtrack.logs.fit.evaluate import Evaluator, Store
 from segtrack.logs.fit.fitting import describe
-from segtrack.logs.fit.search import noise_of_row
+from segtrack.logs.fit.search import noise_of_row, same_branch
 from segtrack.logs.fit.unknowns import unknowns_of
 from segtrack.recording import version_of
 
@@ -63,6 +63,26 @@ def test_jumps_are_noise_where_many_are_between_the_points() -> None:
     draw = np.random.default_rng(1)
     x = np.arange(7)[:, None] * draw.uniform(0.04, 0.06, 3000) + draw.uniform(0, 1, 3000)
     assert noise_of_row(np.round(x, 2)) == pytest.approx(0.01 / 12**0.5, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "kept"),
+    [(3, 6, slice(3, 7)), (0, 3, slice(0, 4)), (1, 5, slice(1, 6)), (0, 6, slice(0, 7))],
+)
+def test_another_branch_beyond_a_jump_is_no_noise(first: int, last: int, kept: slice) -> None:
+    """A parabola about the middle, with a cliff outside some points."""
+    x = np.arange(7)
+    noise = np.random.default_rng(1).normal(0, 0.1, 7)
+    row = (np.where((x < first) | (x > last), 1000.0, 0.0) + 0.5 * (x - 3.0) ** 2 + noise)[:, None]
+    assert np.array_equal(same_branch(row), row[kept])
+    assert noise_of_row(same_branch(row)) < 0.5
+
+
+def test_a_row_that_jumps_everywhere_is_all_noise() -> None:
+    row = np.random.default_rng(1).normal(0, 1000.0, (7, 1))
+    assert np.array_equal(same_branch(row), row)
+    apart = np.array([0.0, 0.0, 0.0, 1000.0, 0.0, 0.0, 0.0])[:, None]
+    assert np.array_equal(same_branch(apart), apart), "too little of the middle's branch is left"
 
 
 def autoregressive(generator: np.random.Generator, n: int, correlation: float) -> np.ndarray:

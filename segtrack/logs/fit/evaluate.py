@@ -355,8 +355,9 @@ class Evaluator:
 
         They are central differences, one-sided where a bound is near. A climb now and then goes another way
         on one side of a point, and all that follows is something else: so where a log's residuals on both
-        sides are no straight line, the largest of `PARTS` of the step over which they are one counts, or the
-        one over which they are most nearly.
+        sides are no straight line, the largest of `PARTS` of the step over which they are one counts. With
+        none the point is at an edge: the side to which they change less counts, over the step over which they
+        are most nearly a line.
 
         Args:
             point: Point of the scaled unknowns (p,).
@@ -387,7 +388,13 @@ class Evaluator:
                     one_sided = point[i] in (up[i], down[i])
                     bend = 0.0 if one_sided else _bend(low, middle, high)
                     if bend < bends[column, c] and bends[column, c] > STRAIGHT:
-                        bends[column, c], columns[column][c] = bend, (high - low) / width
+                        slopes = [(high - low) / width]
+                        if bend > STRAIGHT:
+                            slopes = [
+                                (high - middle) / (up[i] - point[i]),
+                                (middle - low) / (point[i] - down[i]),
+                            ]
+                        bends[column, c], columns[column][c] = bend, min(slopes, key=np.linalg.norm)
         return [np.stack([own[c] for own in columns], axis=-1) for c in range(len(here))], priors
 
     def priors(self, point: Array) -> Array:

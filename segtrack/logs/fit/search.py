@@ -21,6 +21,8 @@ POINTS = 7
 """Number of points in a row."""
 _ALIKE = 4.0
 """Estimates by differences of three orders agree on the noise if they differ by no more than this factor."""
+_JUMP = 20.0
+"""A change that is so many times the median of its row's is a jump to another branch [-]."""
 _CURVED = (0.02, 0.05, 0.1)
 """Distances over which curvatures are looked for, the first that tells one from the noise counts [-]."""
 SMALLEST, LARGEST = 1e-3, 0.05
@@ -74,7 +76,21 @@ def narrowed(noise: Noise, evaluator: Evaluator, point: Array, covariance: Array
     longest = float(abs(direction).max())
     step = direction / longest * min(longest * 2 / (POINTS - 1), SPACINGS[-1])
     costs = (np.array(evaluator.smooth(_row(point, step), point)) ** 2).sum(axis=1, keepdims=True)
-    return replace(noise, cost=noise_of_row(costs))
+    return replace(noise, cost=noise_of_row(same_branch(costs)))
+
+
+def same_branch(values: Array) -> Array:
+    """The part of a row (m, n), m odd, that is of the same branch as its middle: up to a jump to each side.
+
+    A climb now and then goes another way from a value of an unknown on. That is no noise: a fit that keeps to
+    one side of it never sees it. The whole row where too little of it is left to tell.
+    """
+    changes = np.linalg.norm(np.diff(values, axis=0), axis=1)
+    jumps = np.flatnonzero(changes > _JUMP * np.median(changes))
+    middle = len(values) // 2
+    first = max((int(j) + 1 for j in jumps if j < middle), default=0)
+    last = min((int(j) for j in jumps if j >= middle), default=len(values) - 1)
+    return values[first : last + 1] if last - first >= middle else values
 
 
 def noise_of_row(values: Array) -> float:
