@@ -348,6 +348,9 @@ def test_the_scale_of_the_belts_goes_one_to_one_into_the_slip_of_a_log(replay):
     slip = comparison.runs["measured"].find("mean slip left")
     way_over_belt = 1.0 - slip.logged
     assert slip.parts.data["scale"] == pytest.approx(0.005 * way_over_belt, rel=1e-3)
+    assert comparison.data.assumes_belt_scale
+    same = Stated(data={"belt_scale": 0.005})
+    assert not compare(replay, stated=same, workers=1, refine=False).data.assumes_belt_scale
     known = Stated(data={"belt_scale": 0.001})
     told = compare(replay, stated=known, workers=1, refine=False).runs["measured"].find("mean slip left")
     assert told.parts.data["scale"] == pytest.approx(0.001 * way_over_belt, rel=1e-3)

@@ -45,7 +45,6 @@ from .phases import Phase as Phase
 from .phases import Phases as Phases
 from .phases import SampledMotion as SampledMotion
 from .phases import find_phases as find_phases
-from .simulations import BELT_SCALE as BELT_SCALE
 from .simulations import SETTING as SETTING
 from .simulations import CompareInterrupted as CompareInterrupted
 from .simulations import Stated as Stated

@@ -145,7 +145,8 @@ class Stated(Spec):
         stated = None if self.data.clock is None else TimeUncertainty(self.data.clock)
         known = {source: times or stated for source, times in sources.items()}
         clocks = {source: times for source, times in known.items() if times is not None}
-        return DataUncertainty(clocks, self.data.bias, self.data.drift, self.data.belt_scale)
+        assumes_scale = "belt_scale" not in self.data.model_fields_set
+        return DataUncertainty(clocks, self.data.bias, self.data.drift, self.data.belt_scale, assumes_scale)
 
 
 def load_stated(option: str, text: str) -> Stated:

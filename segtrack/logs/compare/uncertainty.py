@@ -37,12 +37,14 @@ class DataUncertainty:
         drift: Standard deviation of an error that grows with time, by quantity, in its unit a second.
         belt_scale: Standard deviation of the measured belts' scale: of the radius that turns are taken
             with [-].
+        assumes_belt_scale: True if nobody stated `belt_scale`.
     """
 
     clocks: Mapping[str, TimeUncertainty] = field(default_factory=dict)
     bias: Mapping[str, float] = field(default_factory=dict)
     drift: Mapping[str, float] = field(default_factory=dict)
     belt_scale: float = 0.0
+    assumes_belt_scale: bool = False
 
     def __post_init__(self) -> None:
         """Keep the mappings as they are."""

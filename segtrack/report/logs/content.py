@@ -13,7 +13,7 @@ from rich.table import Table
 from segtrack.description import VehicleDescription, find_vehicle
 from segtrack.errors import FileAccessError
 from segtrack.logs import Motion
-from segtrack.logs.compare import BELT_SCALE, COVERAGE, SETTING, Comparison, ErrorRow, Phase, Run
+from segtrack.logs.compare import COVERAGE, SETTING, Comparison, ErrorRow, Phase, Run
 from segtrack.logs.fit import PARAMETERS
 from segtrack.logs.mapping import SIDES, Finding, LoadedTerrain, MappedLog
 from segtrack.logs.replay import Replay
@@ -222,14 +222,14 @@ def _stated(mapped: MappedLog, terrain: LoadedTerrain, comparison: Comparison) -
     yield from (f"bias of {name} {std:g} {_unit(name)}" for name, std in data.bias.items())
     yield from (f"drift of {name} {std:g} {_unit(name)} a second" for name, std in data.drift.items())
     yield from (f"noise of {key} {std:g} {_unit(key)}" for key, std in _given_noise(mapped).items())
-    if _has_belts(comparison) and data.belt_scale != BELT_SCALE:
+    if _has_belts(comparison) and not data.assumes_belt_scale:
         yield _scale_of_belts(data.belt_scale)
 
 
 def _assumed(comparison: Comparison) -> Iterator[str]:
     """Standard deviations that neither the user gave nor the log tells, in words."""
-    if _has_belts(comparison) and comparison.data.belt_scale == BELT_SCALE:
-        yield _scale_of_belts(BELT_SCALE)
+    if _has_belts(comparison) and comparison.data.assumes_belt_scale:
+        yield _scale_of_belts(comparison.data.belt_scale)
 
 
 def _has_belts(comparison: Comparison) -> bool:
