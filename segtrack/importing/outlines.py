@@ -24,8 +24,8 @@ from segtrack.geometry import Pulley, arcs_of, wrap_belt, wrap_hull
 Array = NDArray[np.float64]
 _WAYS = 240
 """Directions in which outlines are compared."""
-_MOST_PULLEYS = 5
-_TOLERANCE, _SHARE = 3e-3, 0.01
+_MOST_PULLEYS = 7
+_TOLERANCE, _SHARE, _LARGEST = 3e-3, 0.01, 5e-3
 """Greatest distance of a fitted outline: in metres, and over the outline's length [-]; the larger counts."""
 _LEAST_RADIUS = 0.1
 """Smallest radius of a fitted pulley over the outline's height [-]."""
@@ -69,7 +69,7 @@ def outline_of(circles: Array) -> PulleyOutline:
     if round_ones:
         pulleys = _apart(_around(round_ones))
         error = float(np.abs(support(_rows(pulleys)) - extent).max())
-        if error < max(_TOLERANCE, _SHARE * length) and _is_belt(pulleys):
+        if error < _tolerance(length) and _is_belt(pulleys):
             return PulleyOutline(pulleys, error)
     return fit_pulleys(tuple(extent.tolist()))
 
@@ -95,10 +95,15 @@ def fit_pulleys(extents: tuple[float, ...]) -> PulleyOutline:
             start = _rows(fitted.pulleys)
         if (best is None or fitted.error < best.error) and _is_belt(fitted.pulleys):
             best = fitted
-            if best.error < max(_TOLERANCE, _SHARE * length):
+            if best.error < _tolerance(length):
                 break
     assert best is not None  # One pulley is always a belt.
     return best
+
+
+def _tolerance(length: float) -> float:
+    """Distance from an outline of a length within which pulleys are close enough to it [m]."""
+    return min(max(_TOLERANCE, _SHARE * length), _LARGEST)
 
 
 def moved_out(outline: PulleyOutline, by: float) -> PulleyOutline:

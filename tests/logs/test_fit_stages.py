@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from log_fit_doubles import VEHICLE, logged
 
-from segtrack.description import load_vehicle
+from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.experiments import Workers
-from segtrack.logs.fit import Choice, Profile
-from segtrack.logs.fit.estimates import effective_number, estimates_of, uncertainty_of
+from segtrack.logs.fit import PARAMETERS, Choice, MotionCase, Profile
+from segtrack.logs.fit.estimates import effective_number, estimates_of, profile, uncertainty_of
 from segtrack.logs.fit.evaluate import Evaluator, Store
 from segtrack.logs.fit.fitting import describe
-from segtrack.logs.fit.search import noise_of_row, same_branch
+from segtrack.logs.fit.search import Noise, noise_of_row, same_branch
 from segtrack.logs.fit.unknowns import unknowns_of
 from segtrack.recording import version_of
+from segtrack.robot import Motion, Signal
 
 NO_PRIOR = np.zeros((1, 1))
 
@@ -163,20 +166,20 @@ def test_a_prior_adds_its_curvature() -> None:
 
 
 @pytest.mark.parametrize(
-    ("distances", "pinned", "reason"),
+    ("distances", "firm", "reason"),
     [
-        ([3.0, 0.0, 3.0], [True, False, False], "another unknown runs into a bound"),
-        ([0.1, 0.0, 3.0], [True, False, False], "less than noise and what the model gets wrong"),
+        ([3.0, 0.0, 3.0], [1.0, 0.0, 3.0], "another unknown runs into a bound"),
+        ([0.1, 0.0, 3.0], [0.0, 0.0, 3.0], "less than noise and what the model gets wrong"),
     ],
     ids=["the bound ends the profile", "the profile is flat up to it"],
 )
 def test_a_bound_of_another_unknown_is_the_reason_only_where_the_profile_ends_at_it(
-    distances: list[float], pinned: list[bool], reason: str
+    distances: list[float], firm: list[float], reason: str
 ) -> None:
     whole = unknowns_of({"friction": Choice()}, load_vehicle("quince"), {"log": 0.0})
     noise = np.random.default_rng(1).normal(0, 1, (400, 1))
     seen = uncertainty_of([noise], [np.ones((400, 1, 1))], NO_PRIOR)
-    found = Profile(np.array([0.2, 0.5, 0.8]), np.array(distances), np.array(pinned), None, 0.8)
+    found = Profile(np.array([0.2, 0.5, 0.8]), np.array(distances), np.array(firm), None, 0.8)
     (estimate,) = estimates_of(whole, np.array([0.5]), seen, [found], (), 1.0)
     assert estimate.status == "bounded above"
     assert reason in estimate.why
@@ -186,3 +189,49 @@ def test_a_fit_is_resumed_for_the_packages_that_simulated_it_alone() -> None:
     told = describe([], [])
     for package in ("numpy", "numba", "cmaes"):
         assert told[f"version of {package}"] == version_of(package)
+
+
+WAVE = np.sin(np.arange(0.0, 5.0, 0.05))
+LEVEL = 0.004
+
+
+def by_height(vehicle: VehicleDescription, case: MotionCase, place: float, part: np.ndarray) -> Motion:
+    """A pitch that is linear in the centre of mass, ahead by a wave and up by a part of its own."""
+    x, z = (PARAMETERS[name].value_of(vehicle) for name in ("com_x", "com_z"))
+    return Motion("linear", {"pitch": Signal(np.arange(100) * 0.05, 5.0 * (WAVE * x + part * z))})
+
+
+def profile_beside(part: np.ndarray, room: float) -> tuple[Profile, float]:
+    """Profile of com_x beside a com_z that has so much room to both sides [m], and the range of com_x."""
+    simulate = partial(by_height, part=part)
+    pitch = simulate(VEHICLE, None, 0.0).signals["pitch"]
+    case = MotionCase("a", Motion("a", {"pitch": replace(pitch, std=LEVEL)}), {"pitch": None}, simulate)
+    z = PARAMETERS["com_z"].value_of(VEHICLE)
+    unknowns = unknowns_of({"com_x": Choice(), "com_z": Choice((z - room, z + room))}, VEHICLE, {"a": 0.0})
+    evaluator = Evaluator(VEHICLE, [case], unknowns, Workers(1), Store())
+    steps = np.array([0.01, 0.01])
+    slopes, priors = evaluator.jacobian(evaluator.start, steps, raw=True)
+    noise = np.random.default_rng(1).normal(0, 1, slopes[0].shape[:2])
+    uncertainty = uncertainty_of([noise], slopes, priors)
+    found = profile(evaluator, evaluator.start, 0, uncertainty, Noise(0.0, 0.0, 0.001, tuple(steps)))
+    return found, unknowns[0].high - unknowns[0].low
+
+
+def test_a_bound_at_which_another_unknown_makes_up_for_little_ends_no_profile() -> None:
+    """A height that does what com_x does, a fiftieth of it, has 1 mm of room: it takes 20 um of com_x."""
+    found, width = profile_beside(0.02 * WAVE, room=0.001)
+    alone = 1.98 * LEVEL / (5.0 * np.linalg.norm(WAVE))
+    assert found.low is not None and found.high is not None
+    assert (found.high - found.low) * width / 2 == pytest.approx(alone, rel=0.3)
+
+
+def test_a_bound_at_which_another_unknown_would_make_up_for_all_leaves_the_profile_open() -> None:
+    """Both do nearly alike: the interval is no narrower than without bounds, or has no end."""
+    part = WAVE + 0.3 * np.cos(np.arange(0.0, 5.0, 0.05))
+    slopes = 5.0 / LEVEL * np.stack([WAVE, part], axis=1)
+    x_std, z_std = np.sqrt(np.diag(np.linalg.inv(slopes.T @ slopes)))
+    found, width = profile_beside(part, room=0.9 * z_std)
+    for end in (found.low, found.high):
+        assert end is None or abs(end - 0.5) * width > 1.9 * x_std
+    sharp = np.interp(1.96 * x_std / width, found.scaled - 0.5, found.distances)
+    assert sharp > 2.5, "the bounds alone would make it narrower"

@@ -2,8 +2,10 @@
 
 The rise above the least cost, over the unknown's dilution (see below), is the square of a distance in
 standard deviations, once the roughness of the cost is taken off it: where it passes the quantile is an end of
-the interval. A profile that does not pass it between the bounds, or only since another unknown has run into a
-bound at which the best fit has it not, says that the logs do not bound the unknown on that side.
+the interval. Where another unknown has run into a bound at which the best fit has it not, the rise counts
+less by what the cost would fall if that unknown went its whole range beyond the bound, along the slope there:
+no convex cost falls more. A profile that does not pass the quantile between the bounds says that the logs do
+not bound the unknown on that side.
 
 With residuals r of all logs, sensitivities J and H = J^T J, an estimate errs by H^-1 J^T e for errors e of
 the residuals, which are noise and what the model gets wrong. The latter is no white noise: neighbouring
@@ -203,14 +205,15 @@ class Profile:
     Attributes:
         scaled: Values of the unknown, scaled, ascending, the best fit's among them (m,) [-].
         distances: From the best fit there, as standard deviations (m,) [-].
-        pinned: True where another unknown runs into a bound that it is not at in the best fit (m,).
+        firm_distances: Distances even if unknowns that run into a bound, at which the best fit has them not,
+            could go a whole range beyond it (m,).
         low: Lower end of the interval, scaled; None if the profile does not rise enough down to the bound.
         high: Upper end, likewise.
     """
 
     scaled: Array
     distances: Array
-    pinned: NDArray[np.bool_]
+    firm_distances: Array
     low: float | None
     high: float | None
 
@@ -237,14 +240,14 @@ def profile(
     least = evaluator.costs([point])[0]
     others = np.arange(len(point)) != i
     free = ~_at_bounds(point)
-    found = {float(point[i]): (least, False)}
+    found = {float(point[i]): (least, 0.0)}
     dilution = float(uncertainty.dilution[i])
     alone = np.diag(uncertainty.curvature) ** -0.5
 
-    def distance(value: float) -> float:
-        """Distance from the best fit at a value, as standard deviations [-]."""
-        rise = found[value][0] - least - _ROUGH * noise.cost
-        return float(np.sqrt(max(rise, 0.0) / dilution))
+    def distance(value: float, beyond: float) -> float:
+        """Distance at a value, as standard deviations [-], of unknowns so many ranges beyond their bounds."""
+        cost, fall = found[value]
+        return float(np.sqrt(max(cost - beyond * fall - least - _ROUGH * noise.cost, 0.0) / dilution))
 
     def look_at(value: float) -> None:
         if abs(value - point[i]) > 1e-9:
@@ -252,7 +255,8 @@ def profile(
             start = _lowest_seen(evaluator, np.clip(along, 0.0, 1.0), i, abs(value - point[i]) / 4)
             settled = settle_places(evaluator, start, alone)
             cost, there = _least_cost(evaluator, settled, i, np.array(noise.steps))
-            found[value] = cost, bool((_at_bounds(there) & free)[others].any())
+            pinned = np.flatnonzero(_at_bounds(there) & free & others).tolist()
+            found[value] = cost, _fall_beyond_bounds(evaluator, there, pinned, np.array(noise.steps))
 
     for place in PLACES:
         # A bound is the farthest place there is, and half-way to it the one before.
@@ -260,22 +264,30 @@ def profile(
         look_at(float(point[i] + place * min(half, room)))
         on_point()
     for bound, farthest in ((0.0, min), (1.0, max)):
-        while abs((value := farthest(found)) - bound) > 1e-9 and distance(value) < uncertainty.quantile:
+        while abs((value := farthest(found)) - bound) > 1e-9 and distance(value, 1.0) < uncertainty.quantile:
             look_at(float(np.clip(2 * value - point[i], 0.0, 1.0)) if value != point[i] else bound)
     values = np.array(sorted(found))
-    distances = np.array([distance(value) for value in values.tolist()])
-    pinned = np.array([found[value][1] for value in values.tolist()])
+    distances, firm = (
+        np.array([distance(value, beyond) for value in values.tolist()]) for beyond in (0.0, 1.0)
+    )
     here = int(np.searchsorted(values, point[i]))
     down, up = slice(here, None, -1), slice(here, None)
-    low, high = (
-        _crossing(values[side], distances[side], pinned[side], uncertainty.quantile) for side in (down, up)
-    )
-    return Profile(values, distances, pinned, low, high)
+    low, high = (_crossing(values[side], firm[side], uncertainty.quantile) for side in (down, up))
+    return Profile(values, distances, firm, low, high)
 
 
 def _at_bounds(scaled: Array) -> NDArray[np.bool_]:
     """Mask of scaled unknowns that have run into a bound."""
     return np.asarray((scaled < AT_BOUND) | (scaled > 1 - AT_BOUND))
+
+
+def _fall_beyond_bounds(evaluator: Evaluator, there: Array, pinned: Sequence[int], steps: Array) -> float:
+    """Fall of the cost if unknowns at a bound went a whole range beyond it, along the slopes there [-]."""
+    if not pinned:
+        return 0.0
+    gradient = 2.0 * evaluator.flat_jacobian(there, steps, pinned).T @ evaluator.flat([there])[0]
+    outward = np.where(there[pinned] > 0.5, gradient, -gradient)
+    return float(np.maximum(-outward, 0.0).sum())
 
 
 def _ridge(curvature: Array, i: int) -> Array:
@@ -321,7 +333,7 @@ def _least_cost(evaluator: Evaluator, start: Array, i: int, steps: Array) -> tup
     return 2 * float(found.cost), whole(found.x)
 
 
-def _crossing(values: Array, distances: Array, pinned: NDArray[np.bool_], quantile: float) -> float | None:
+def _crossing(values: Array, distances: Array, quantile: float) -> float | None:
     """Place at which a profile passes a quantile for good, going away from the best fit; None if it does not.
 
     Where it is lower farther away, a climb that went another way was taken for a rise.
@@ -329,8 +341,6 @@ def _crossing(values: Array, distances: Array, pinned: NDArray[np.bool_], quanti
     distances = np.minimum.accumulate(distances[::-1])[::-1]
     for j in range(1, len(values)):
         if distances[j] >= quantile:
-            if pinned[j]:
-                return None
             share = (quantile - distances[j - 1]) / (distances[j] - distances[j - 1])
             return float(values[j - 1] + share * (values[j] - values[j - 1]))
     return None
@@ -496,7 +506,8 @@ def _why(
             together += [part for part in combination.parts if part != name and part not in together]
     if together:
         return f"it can change together with {', '.join(together)} without the logs telling"
-    if (profile.pinned & (profile.distances >= uncertainty.quantile)).any():
+    passes = profile.distances >= uncertainty.quantile
+    if (passes & (profile.firm_distances < uncertainty.quantile)).any():
         return (
             "away from the best fit another unknown runs into a bound, beyond which it could make up for it"
         )
