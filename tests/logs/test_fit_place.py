@@ -147,3 +147,26 @@ def test_places_that_lie_beyond_a_jump_are_found() -> None:
     low, high = interval_of(found, "com_x")
     assert low < -0.03 < high
     assert found.cases[0].offsets.place == pytest.approx(0.006, abs=0.001)
+
+
+def saturating(vehicle: VehicleDescription, case: MotionCase, place: float) -> Motion:
+    """A pitch that the centre of mass changes up to -20 mm, and no more from there on."""
+    x = min(PARAMETERS["com_x"].value_of(vehicle), -0.02)
+    return Motion("saturating", {"pitch": Signal(TIMES, WEIGHT * BY_COM * x)})
+
+
+def test_a_value_that_the_logs_rule_out_is_not_written_even_if_they_bound_it_to_one_side() -> None:
+    """From -50 mm: all above -20 mm explain the log alike, -50 mm does not."""
+    noise = np.random.default_rng(9).normal(0.0, STD, len(TIMES))
+    pitch = Signal(TIMES, WEIGHT * BY_COM * -0.02 + noise, STD)
+    case = MotionCase("a", Motion("a", {"pitch": pitch}), {"pitch": None}, saturating)
+    found = fit(VEHICLE, [case], {"com_x": Choice()})
+    (estimate,) = found.estimates
+    assert PARAMETERS["com_x"].value_of(VEHICLE) == pytest.approx(-0.05)
+    assert estimate.status in ("bounded below", "not identifiable")
+    assert PARAMETERS["com_x"].value_of(found.written) == estimate.value > -0.022
+    (remark,) = found.remarks
+    low, high = estimate.interval
+    assert remark.startswith(f"com_x is {estimate.value:.4g} m and not identified; ")
+    assert f"{low:.4g} m to {high:.4g} m are possible, -0.05 m is not: " in remark
+    assert found.cases[0].score.score == pytest.approx(1.0, abs=0.2)

@@ -397,6 +397,12 @@ class ParameterEstimate:
         """True if the logs bound it from both sides, be it with a model that is seen to be wrong."""
         return self.status in ("identified", "of this model alone")
 
+    @property
+    def is_written(self) -> bool:
+        """True if the written vehicle has the value: logs bound it, or rule out the one from before."""
+        low, high = self.interval
+        return self.is_bounded or not low <= self.unknown.start <= high
+
     def summary(self) -> dict[str, Any]:
         """Return a JSON-serialisable dict."""
         prior = self.unknown.prior

@@ -234,7 +234,7 @@ class _Work:
         estimates = estimates_of(
             evaluator.unknowns, point, self.uncertainty, self.profiles, loose, found.misfit
         )
-        told = {e.name: e.value for e in estimates if e.unknown.log is None and e.is_bounded}
+        told = {e.name: e.value for e in estimates if e.unknown.log is None and e.is_written}
         ranges = zip(evaluator.unknowns, self.uncertainty.std.tolist(), strict=True)
         stds = {u.log: std * (u.high - u.low) for u, std in ranges if u.is_place}
         written = with_parameters(vehicle, told)

@@ -134,10 +134,9 @@ class Fit:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Remarks on what was not identified and stays as it was in the written vehicle, a sentence each."""
-        left = (e for e in self.estimates if e.unknown.log is None and not e.is_bounded)
-        stays = ((e, with_unit(e.unknown.start, e.unknown.unit)) for e in left)
-        return tuple(f"{e.name} was left as it was, {value}: {e.why}" for e, value in stays)
+        """Remarks on what was not identified, as it is in the written vehicle, a sentence each."""
+        open_ones = (e for e in self.estimates if e.unknown.log is None and not e.is_bounded)
+        return tuple(map(_remark, open_ones))
 
     @property
     def finished(self) -> bool:
@@ -266,6 +265,17 @@ SHOWN_BY: Mapping[str, str] = MappingProxyType(
     }
 )
 """Drives that show a parameter, as they continue "a log with"."""
+
+
+def _remark(estimate: ParameterEstimate) -> str:
+    """Sentence on a parameter that is not identified: whether it was left as it was, and why."""
+    unit = estimate.unknown.unit
+    start = with_unit(estimate.unknown.start, unit)
+    if not estimate.is_written:
+        return f"{estimate.name} was left as it was, {start}: {estimate.why}"
+    low, high = estimate.interval
+    told = f"{with_unit(low, unit)} to {with_unit(high, unit)} are possible, {start} is not"
+    return f"{estimate.name} is {with_unit(estimate.value, unit)} and not identified; {told}: {estimate.why}"
 
 
 def advice_of(found: Fit) -> Mapping[str, str]:

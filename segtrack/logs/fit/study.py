@@ -141,9 +141,10 @@ def _parameters(found: Fit) -> dict[str, FittedParameter]:
             unit=estimate.unknown.unit,
             std=estimate.std,
             interval=estimate.interval,
+            identified=estimate.is_bounded,
         )
         for estimate in found.estimates
-        if estimate.unknown.log is None and estimate.is_bounded
+        if estimate.unknown.log is None and estimate.is_written
     }
 
 
