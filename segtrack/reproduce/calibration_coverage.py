@@ -1,7 +1,8 @@
 """Coverage of a fit's intervals: how many of 95 % hold the truth of logs that segtrack simulated.
 
-Each fit has climbs of its own, by a vehicle whose friction, centre of mass and drive lag are drawn anew, with
-noise, in a frame of their own: where they are on the terrain the fit has to find, as with a robot's logs.
+Each fit has climbs of its own, by a vehicle whose friction, centre of mass, drive lag and pulleys are drawn
+anew, with noise, in a frame of their own: where they are on the terrain the fit has to find, as with logs of a
+robot.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ SIZES = (1, 3)
 """Logs of a fit."""
 HEIGHTS = (0.08, 0.10, 0.12)
 """Heights of the steps, one log after the other [m]."""
-OFF: Mapping[str, float] = MappingProxyType({"friction": 0.15, "com_x": 0.02, "drive_lag": 0.06})
+OFF: Mapping[str, float] = MappingProxyType(
+    {"friction": 0.15, "com_x": 0.02, "drive_lag": 0.06, "pulley_radius": 0.008}
+)
 """Largest difference of the truth from the middle, which is drawn evenly."""
 LAG = 0.12
 """Middle of the drive lags [s]; the file's values are those of the others, and of the start."""
@@ -103,6 +106,8 @@ def fit_once(job: FitJob) -> list[Estimated]:
     """Simulate the logs of a fit, and fit them."""
     start, truth, cases = cases_of(job)
     found = fit(start, cases, {name: Choice() for name in truth}, seed=job.seed)
+    if not found.finished:
+        raise KeyboardInterrupt
     return [
         Estimated(*job, e.name, truth[e.name], e.value, *e.interval, e.is_bounded) for e in found.estimates
     ]

@@ -256,7 +256,7 @@ def test_of_two_that_do_the_same_only_the_sum_is_determined() -> None:
     case = MotionCase("a", Motion("a", {"pitch": logged_pitch}), {"pitch": None}, of_a_sum)
     bounds = Choice((-0.1, 0.1))
     found = fit(VEHICLE, [case], {"com_x": bounds, "com_z": bounds})
-    # The best fit is anywhere along the line of equal sums, be it at an end, at which one is bounded to a side.
+    # The best fit is anywhere along the line of equal sums, be it at an end: one is then bounded to a side.
     assert not any(estimate.is_bounded for estimate in found.estimates)
     assert found.estimates[0].why == "it can change together with com_z without the logs telling"
     (loose,), (firm,) = found.undetermined, found.determined

@@ -6,11 +6,14 @@ short log and from three long ones.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 pytest.importorskip("cmaes", reason="of an extra")
 
 from segtrack.experiments import Workers
+from segtrack.reproduce import calibration_coverage
 from segtrack.reproduce.calibration import TRUTH, run_proof
 from segtrack.reproduce.calibration_coverage import (
     Coverage,
@@ -20,6 +23,7 @@ from segtrack.reproduce.calibration_coverage import (
     coverage_of,
     coverage_outcome,
     fit_once,
+    run_coverage,
 )
 
 
@@ -45,6 +49,19 @@ def test_logs_of_a_seed_are_always_the_same_and_their_place_is_not_known() -> No
     assert truth == same and (case.rows.measured == again.rows.measured).all()
     assert cases_of(FitJob(6, 1))[1] != truth
     assert 0.002 < case.place_std < 0.02
+
+
+def test_ctrl_c_in_a_fit_ends_the_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fit returns its best so far: that is no estimate, and no reason to begin the next."""
+    begun = []
+
+    def interrupted(*given: object, **named: object) -> SimpleNamespace:
+        begun.append(given)
+        return SimpleNamespace(finished=False, estimates=())
+
+    monkeypatch.setattr(calibration_coverage, "fit", interrupted)
+    assert run_coverage(3, jobs=1) == ([], True)
+    assert len(begun) == 1
 
 
 @pytest.mark.slow
