@@ -1,8 +1,8 @@
 """Coverage of a fit's intervals: how many of 95 % hold the truth of logs that segtrack simulated.
 
 Each fit has climbs of its own, by a vehicle whose friction, centre of mass, drive lag and pulleys are drawn
-anew, with noise, in a frame of their own: where they are on the terrain the fit has to find, as with logs of a
-robot.
+anew, with noise, in a frame of their own: the fit has to find where they are on the terrain, as with a log of
+a robot.
 """
 
 from __future__ import annotations
