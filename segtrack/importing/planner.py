@@ -43,7 +43,8 @@ _OWN_SHARE = 0.5
 _PULL = 0.8
 """Pull of all belts together without an effort in the file, over the weight [-]."""
 _MOST_PULL, _FASTEST = 10.0, 30.0
-"""Largest pull of a joint's effort over the weight [-] and speed [m/s] that are believed of one belt."""
+"""Largest pull of a joint's effort over the weight [-] and speed [m/s] that are believed of a belt or of a
+flipper's tip."""
 _MOST_FRICTION = 1.5
 """Largest friction coefficient of a plugin that is believed [-]."""
 
@@ -218,15 +219,12 @@ class Planner:
             joints += [joint] if joint.turns_round and joint.name not in carrying else []
         strong = max((j for j in joints if j.effort > 0), key=lambda j: j.effort, default=None)
         fast = max((j for j in joints if j.velocity > 0), key=lambda j: j.velocity, default=None)
-        if (
-            strong is not None
-            and strong.effort / _sprocket(found, strong, outwards) > _MOST_PULL * self.weight
-        ):
-            self._disbelieve(strong, "effort", strong.effort)
-            strong = None
-        if fast is not None and fast.velocity * _sprocket(found, fast, outwards) > _FASTEST:
-            self._disbelieve(fast, "velocity", fast.velocity)
-            fast = None
+        if strong is not None:
+            most = _MOST_PULL * self.weight * _sprocket(found, strong, outwards)
+            strong = strong if self._believed(strong, "effort", strong.effort, most) else None
+        if fast is not None:
+            most = _FASTEST / _sprocket(found, fast, outwards)
+            fast = fast if self._believed(fast, "velocity", fast.velocity, most) else None
         hints = self.robot.hints
         if strong is not None:
             radius = _sprocket(found, strong, outwards)
@@ -247,9 +245,13 @@ class Planner:
             speed = self.settings.number("max_speed", "all tracks", _MAX_SPEED, "default")
         return force, speed, "joint's effort and velocity, plugin, default or given"
 
-    def _disbelieve(self, joint: RobotJoint, what: str, value: float) -> None:
-        text = f"{what} {value:g} is not believed"
-        self.findings.add("remark", f"joint {joint.name}", text, "no motor has it: defaults are taken")
+    def _believed(self, joint: RobotJoint, what: str, value: float, most: float) -> float:
+        """Effort or velocity of a joint; 0 if it is above what any motor has, with a remark."""
+        if value > most:
+            text = f"{what} {value:g} is not believed"
+            self.findings.add("remark", f"joint {joint.name}", text, "no motor has it: defaults are taken")
+            return 0.0
+        return value
 
     def _belt_mass(
         self, owner: str, found: FoundTrack, flipper: FoundFlipper | None, volume: float
@@ -309,27 +311,21 @@ class Planner:
             f"tip to the {found.tip}, {whole.mass:.4g} kg with its belt",
             f"joint {joint.name}",
         )
-        if joint.effort > 0:
-            torque, why = joint.effort, f"effort of joint {joint.name}"
+        reach = float(np.abs(points[:, 0]).max())
+        effort = self._believed(joint, "effort", joint.effort, _MOST_PULL * self.weight * reach)
+        velocity = self._believed(joint, "velocity", joint.velocity, _FASTEST / reach)
+        if effort > 0:
+            torque, why = effort, f"effort of joint {joint.name}"
         else:
             # Twice what lifts half of the robot by its tips.
-            torque = _rounded(
-                GRAVITY
-                * self.robot.mass
-                * float(np.abs(points[:, 0]).max())
-                / max(1, len(self.carriers.flippers)),
-                3,
-            )
-            why = "default: each bears its share of the weight at its tip, as the file's effort is 0"
+            torque = _rounded(self.weight * reach / max(1, len(self.carriers.flippers)), 3)
+            file_has = f"the file's effort is {joint.effort:g}"
+            why = f"default: each bears its share of the weight at its tip, as {file_has}"
             self.findings.add("guessed", f"flipper {name}: max torque", f"{torque:.4g} N m", why)
-        speed, why_speed = (joint.velocity, "velocity") if joint.velocity > 0 else (1.0, "default")
-        if joint.velocity <= 0:
-            self.findings.add(
-                "guessed",
-                f"flipper {name}: max speed",
-                f"{speed:.4g} rad/s",
-                "default, as the file's velocity is 0",
-            )
+        speed, why_speed = (velocity, "velocity") if velocity > 0 else (1.0, "default")
+        if velocity <= 0:
+            why_default = f"default, as the file's velocity is {joint.velocity:g}"
+            self.findings.add("guessed", f"flipper {name}: max speed", f"{speed:.4g} rad/s", why_default)
         lost = [
             link
             for link in found.links
@@ -436,7 +432,7 @@ def _names(places: Sequence[tuple[float, float]], taken: set[str]) -> list[str]:
         )
         name = f"{ends[rank]}{side}"
         while name in found or name in taken:
-            name += "_2" if name in found else "_track"
+            name += "_2" if name in found else "_flipper"
         found.append(name)
     return found
 

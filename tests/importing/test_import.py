@@ -428,3 +428,27 @@ def test_a_named_track_without_a_partner_is_remarked(tmp_path: Path) -> None:
     found = imported(named.replace("</robot>", f"{arm}{held}</robot>"), tmp_path)
     told = [each.what for each in found.findings if each.value == "has no partner on the other side"]
     assert told == ["track of track_arm"]
+
+
+def test_a_pair_of_flippers_beside_two_tracks_is_called_flippers(tmp_path: Path) -> None:
+    tree = ElementTree.fromstring(mock.flippered())
+    for element in (*tree.findall("link"), *tree.findall("joint")):
+        if str(element.get("name")).startswith("rear_"):
+            tree.remove(element)
+    vehicle = imported(ElementTree.tostring(tree, encoding="unicode"), tmp_path).description
+    assert set(vehicle.tracks) == {"left", "right"}
+    assert set(vehicle.flippers) == {"left_flipper", "right_flipper"}
+
+
+@pytest.mark.parametrize(("limit", "what"), [("effort", "max torque"), ("velocity", "max speed")])
+def test_a_flipper_that_no_motor_drives_has_a_default_and_a_remark(
+    tmp_path: Path, limit: str, what: str
+) -> None:
+    tree = ElementTree.fromstring(mock.flippered())
+    for element in tree.iter("limit"):
+        element.set(limit, "1e6")
+    found = imported(ElementTree.tostring(tree, encoding="unicode"), tmp_path)
+    (flipper, *_) = found.description.flippers.values()
+    assert (flipper.max_torque if limit == "effort" else flipper.max_speed) < 1e3
+    assert any(each.value == f"{limit} 1e+06 is not believed" for each in found.findings)
+    assert any(what in each.what and "1e+06" in each.source for each in found.findings)
