@@ -79,14 +79,31 @@ def forward_of(
 def turned(robot: UrdfRobot, forward: Array) -> UrdfRobot:
     """Robot with a massless root link whose x points forward; the robot itself where its root's does."""
     yaw = math.atan2(forward[1], forward[0])
-    if abs(yaw) < 1e-9:
+    return robot if abs(yaw) < 1e-9 else _with_root(robot, (0.0, 0.0), yaw)
+
+
+def centred(robot: UrdfRobot, tracks: Sequence[FoundTrack], findings: Findings) -> UrdfRobot:
+    """Robot with a massless root link amid its tracks; the robot itself where its root is among them."""
+    xs, ys = [track.middle[0] for track in tracks], [track.side for track in tracks]
+    x, y = float(min(xs) + max(xs)) / 2, float(min(ys) + max(ys)) / 2
+    reach = (max(xs) - min(xs) + max(track.length for track in tracks)) / 2
+    if abs(x) < reach and min(ys) < 0 < max(ys):
         return robot
+    findings.add("remark", f"link {robot.root}", f"{x:.3g}, {y:.3g} m from the middle of its tracks", _ROOT)
+    return _with_root(robot, (x, y), 0.0)
+
+
+_ROOT = "a root link amid them is put above it"
+
+
+def _with_root(robot: UrdfRobot, place: tuple[float, float], yaw: float) -> UrdfRobot:
+    """Robot with a massless root link at a place (x, y) in the root's frame [m], turned by a yaw [rad]."""
     tree, name = copy.deepcopy(robot.tree), "vehicle_root"
     while name in robot.links:
         name += "_"
     tree.insert(0, Element("link", name=name))
     joint = SubElement(tree, "joint", name=f"{name}_to_{robot.root}", type="fixed")
-    SubElement(joint, "origin", xyz="0 0 0", rpy=f"0 0 {-yaw!r}")
+    SubElement(joint, "origin", xyz=f"{-place[0]!r} {-place[1]!r} 0", rpy=f"0 0 {-yaw!r}")
     SubElement(joint, "parent", link=name)
     SubElement(joint, "child", link=robot.root)
     return UrdfRobot(robot.name, tree, robot.folder, robot.hints)

@@ -16,7 +16,7 @@ from segtrack.description import VehicleDescription, load_vehicle, low_shapes
 from segtrack.errors import Problem, RobotFileError, VehicleFileError
 from segtrack.files import write_text
 from segtrack.importing.carriers import find_carriers
-from segtrack.importing.direction import forward_of, turned
+from segtrack.importing.direction import centred, forward_of, turned
 from segtrack.importing.finding import FoundTrack, count_axles, find_axle, find_tracks, is_on_both_sides
 from segtrack.importing.findings import Findings, ImportFinding
 from segtrack.importing.import_files import ImportFiles
@@ -174,6 +174,7 @@ def _tracks_ahead(
         raise RobotFileError(file.name, [Problem("", message)])
     forward = forward_of(robot, tracks, axle, settings.forward, findings)
     robot = turned(robot, forward)
+    robot = centred(robot, find_tracks(robot, _LEFT, around_wheels, Findings()), findings)
     tracks = find_tracks(robot, _LEFT, around_wheels, findings)
     middle = _middle(tracks)
     for track in tracks:

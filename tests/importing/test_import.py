@@ -452,3 +452,19 @@ def test_a_flipper_that_no_motor_drives_has_a_default_and_a_remark(
     assert (flipper.max_torque if limit == "effort" else flipper.max_speed) < 1e3
     assert any(each.value == f"{limit} 1e+06 is not believed" for each in found.findings)
     assert any(what in each.what and "1e+06" in each.source for each in found.findings)
+
+
+@pytest.mark.parametrize("turn", [0.0, 1.0])
+def test_a_root_beside_the_robot_is_put_amid_its_tracks(tmp_path: Path, turn: float) -> None:
+    """A CAD's origin, 2 m ahead and 1 m aside: all is as with the root in the hull, but for a remark."""
+    placed = mock.joint("placed", "fixed", "cad", "base_link", "2 1 0.3", rpy=f"0 0 {turn}")
+    far = f'<link name="cad"/>{placed}'
+    text = mock.boxed().replace('<link name="base_link"', far + '<link name="base_link"', 1)
+    near, found = imported(mock.boxed(), tmp_path).description, imported(text, tmp_path)
+    for name, track in found.description.tracks.items():
+        x, y, z = near.tracks[name].mount.xyz
+        assert track.mount.xyz == pytest.approx((x, y, z + 0.3), abs=1e-6)
+        assert track.path == near.tracks[name].path
+    assert found.description.mass == pytest.approx(near.mass, abs=1e-9)
+    assert any("a root link amid them is put above it" in each.source for each in found.findings)
+    assert drive_trial(found.description).belt_share == pytest.approx(1.0, abs=1e-3)
