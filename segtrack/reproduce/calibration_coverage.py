@@ -1,8 +1,7 @@
 """Coverage of a fit's intervals: how many of 95 % hold the truth of logs that segtrack simulated.
 
-Each fit has climbs of its own, by a vehicle whose friction, centre of mass, drive lag and pulleys are drawn
-anew, with noise, in a frame of their own: the fit has to find where they are on the terrain, as with a log of
-a robot.
+Each fit has climbs of its own, by a vehicle whose friction, centre of mass and drive lag are drawn anew, with
+noise, in a frame of their own: the fit has to find where they are on the terrain, as with a log of a robot.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ SIZES = (1, 3)
 """Logs of a fit."""
 HEIGHTS = (0.08, 0.10, 0.12)
 """Heights of the steps, one log after the other [m]."""
-OFF: Mapping[str, float] = MappingProxyType(
-    {"friction": 0.15, "com_x": 0.02, "drive_lag": 0.06, "pulley_radius": 0.008}
-)
+OFF: Mapping[str, float] = MappingProxyType({"friction": 0.15, "com_x": 0.02, "drive_lag": 0.06})
 """Largest difference of the truth from the middle, which is drawn evenly."""
 LAG = 0.12
 """Middle of the drive lags [s]; the file's values are those of the others, and of the start."""
