@@ -58,7 +58,8 @@ def convex_path(spec: TrackSpec) -> BeltPath:
     arcs = arcs_of(path)
     if all(arc.turn > 0 for arc in arcs):
         return path
-    return wrap_hull([Pulley(*arc.center.tolist(), arc.radius) for arc in arcs if arc.turn > 0])
+    centers = [arc.center.tolist() for arc in arcs]
+    return wrap_hull([Pulley(x, z, a.radius) for (x, z), a in zip(centers, arcs, strict=True) if a.turn > 0])
 
 
 def belt_shapes(spec: TrackSpec) -> tuple[BeltShape, ...]:
@@ -98,7 +99,8 @@ def _strip(
 ) -> BeltShape:
     """Box along a line of a belt, `height` outside of it, that reaches `depth` inwards from there [m]."""
     middle = start + tangent_of(heading) * length / 2 + normal_of(heading) * (height - depth / 2)
-    return BeltShape(Placed(Box((length, width, depth)), *middle.tolist(), heading), 1.0)
+    x, z = middle.tolist()
+    return BeltShape(Placed(Box((length, width, depth)), x, z, heading), 1.0)
 
 
 def _chords(arc: Arc, height: float, depth: float, width: float) -> Iterator[BeltShape]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -50,7 +50,8 @@ def export_vehicle(
         UnknownNameError: No such format or vehicle.
         FileAccessError: The vehicle file cannot be read, or the output not be written; nothing is left of it.
         VehicleFileError: The vehicle file has mistakes.
-        InvalidValueError: The output has another suffix, or something is there that no export wrote.
+        InvalidValueError: The output has another suffix, or something is there that no export wrote; or a
+            link that a joint moves has no mass.
     """
     if file_format not in FORMATS:
         raise UnknownNameError("format", file_format, FORMATS)
@@ -68,14 +69,17 @@ def export_vehicle(
         for copy, content in copies.items():
             write_bytes(copy, content)
         write_bytes(file, text.encode())
-    left_out = [
-        ExportRemark("lost", "meshes", name, "left out: it cannot be read") for name in meshes.unreadable
-    ]
-    return ExportedVehicle(file, tuple(copies), (*remarks_on(description, file_format), *left_out))
+    remarks = remarks_on(description, file_format)
+    if meshes.unreadable:
+        names = ", ".join(meshes.unreadable)
+        remarks += (ExportRemark("lost", "meshes", names, "left out: they cannot be read"),)
+    return ExportedVehicle(file, tuple(copies), remarks)
 
 
-def _check_own(file: Path, copies: Iterable[Path]) -> None:
+def _check_own(file: Path, copies: Mapping[Path, bytes]) -> None:
     """Check that what is overwritten is of an export: the file by its first line, copies by the file.
+
+    A copy that is there already, as of an export to another format, is none of somebody else's.
 
     Raises:
         InvalidValueError: It is not.
@@ -83,7 +87,12 @@ def _check_own(file: Path, copies: Iterable[Path]) -> None:
     if file.exists():
         others = [] if file.read_bytes().startswith(FIRST_LINE.encode()) else [file]
     else:
-        others = [copy for copy in copies if copy.exists()]
+        others = [copy for copy, content in copies.items() if copy.exists() and _content(copy) != content]
     if others:
         expected = "of a file that is not there yet, or that `segtrack export` wrote"
         raise InvalidValueError("--out", expected, str(others[0]))
+
+
+def _content(file: Path) -> bytes | None:
+    """Content of a file; None for something else."""
+    return file.read_bytes() if file.is_file() else None

@@ -24,6 +24,7 @@ from segtrack.description import (
     bounding_box,
     vehicle_links,
 )
+from segtrack.errors import InvalidValueError
 from segtrack.exporting.belt_shapes import BeltShape, belt_shapes
 from segtrack.geometry import Box, MassProperties, Placed, rotation_about_y, rotation_of, uniform_belt
 
@@ -129,17 +130,26 @@ def standing_height(vehicle: VehicleDescription) -> float:
 
 
 def vehicle_parts(vehicle: VehicleDescription) -> tuple[Part, ...]:
-    """Parts of a vehicle, the body first, and each after the one that carries it."""
+    """Parts of a vehicle, the body first, and each after the one that carries it.
+
+    Raises:
+        InvalidValueError: One has no mass.
+    """
     links, own = vehicle_links(vehicle), {"world", *_urdf_names(vehicle)}
     joints = [None, *_joints(vehicle, own)]
     root, *moved = (name if name != "world" else "world_" for name in _urdf_parts(vehicle))
-    names = [root, *(_free(name, own) for name in vehicle.flippers), *moved]
+    names = [root, *(free_name(name, own) for name in vehicle.flippers), *moved]
+    for name, mass in zip(names, links.masses, strict=True):
+        if mass.mass <= 0:
+            raise InvalidValueError(
+                f"mass [kg] of the moving link {name} of {vehicle.name}", "above 0", mass.mass
+            )
     belts: list[list[PartBelt]] = [[] for _ in names]
     tracks = zip(vehicle.mounted_tracks(), links.track_links, links.track_frames, strict=True)
     for mounted, link, frame in tracks:
         spec = mounted.spec
         mass = uniform_belt(spec.belt_path, spec.width, spec.belt.mass)
-        name = _free(f"{mounted.name}_track", own)
+        name = free_name(f"{mounted.name}_track", own)
         belts[link].append(PartBelt(name, mounted, frame, mass, belt_shapes(spec)))
     still = Frame.at((0, 0, 0), (0, 0, 0))
     frames, parts = links.frames, []
@@ -158,7 +168,7 @@ def vehicle_parts(vehicle: VehicleDescription) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def _free(name: str, taken: set[str]) -> str:
+def free_name(name: str, taken: set[str]) -> str:
     """The name, with underscores behind it as long as something has it already; it is taken then."""
     while name in taken:
         name += "_"
@@ -190,7 +200,7 @@ def _joints(vehicle: VehicleDescription, taken: set[str]) -> list[PartJoint]:
     found = []
     for name, flipper in vehicle.flippers.items():
         axis = np.array([0.0, flipper.raise_axis, 0.0])
-        joint = _free(f"{name}_flipper_joint", taken)  # By which an import knows a flipper.
+        joint = free_name(f"{name}_flipper_joint", taken)  # By which an import knows a flipper.
         limits, effort, velocity = flipper.limits, flipper.max_torque, flipper.max_speed
         found.append(PartJoint(joint, "revolute", axis, limits, effort, velocity))
     for design in vehicle.joint_tree.joints:

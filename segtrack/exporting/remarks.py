@@ -39,7 +39,7 @@ def remarks_on(vehicle: VehicleDescription, file_format: Format) -> tuple[Export
     specs = tuple(track.spec for track in vehicle.mounted_tracks())
     found = [
         *_shapes(specs),
-        *_contacts(vehicle, specs, file_format),
+        *_contacts(specs, file_format),
         *_drives(specs, file_format),
         *_flippers(vehicle, file_format),
         *_joints(vehicle, file_format),
@@ -73,9 +73,7 @@ def _shapes(specs: tuple[TrackSpec, ...]) -> Iterator[ExportRemark]:
         yield ExportRemark("lost", "omit_segments", "parts of belts that nothing touches", "whole outlines")
 
 
-def _contacts(
-    vehicle: VehicleDescription, specs: tuple[TrackSpec, ...], file_format: Format
-) -> Iterator[ExportRemark]:
+def _contacts(specs: tuple[TrackSpec, ...], file_format: Format) -> Iterator[ExportRemark]:
     friction = _listed((spec.contact.friction for spec in specs), "")
     if file_format == "urdf":
         note = "in <gazebo> alone: other programs have a friction of their own"
@@ -86,8 +84,8 @@ def _contacts(
         if across:
             numbers = _listed((contact.lateral_friction or 0.0 for contact in across), "")
             yield ExportRemark("lost", "lateral friction", numbers, "that along the belt")
-        note = "turns about half as fast as Coulomb friction says: one patch, with few contact points"
-        yield ExportRemark("changed", "turning", "friction over the whole patch", note)
+        note = "0.5 to 0.7 of the yaw rate that friction gives: few points touch the ground"
+        yield ExportRemark("changed", "turning", "friction under the whole belt", note)
     if any(spec.contact.stiffness is not None or spec.contact.restitution > 0 for spec in specs):
         yield ExportRemark("lost", "contact", "stiffness, damping, restitution", "the program's contacts")
     yield ExportRemark("lost", "soil", "sinkage and shear of belts on it", "rigid ground")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import combinations_with_replacement
 from xml.etree.ElementTree import Element, SubElement
 
@@ -12,7 +13,15 @@ import numpy as np
 from segtrack.description import TRACK_COLOUR, Frame, LinkShape, VehicleDescription, mesh_file, number_text
 from segtrack.exporting.gazebo import add_text, plugins
 from segtrack.exporting.mesh_copies import MeshCopies
-from segtrack.exporting.parts import Part, PartBelt, PartJoint, frame_of, standing_height, vehicle_parts
+from segtrack.exporting.parts import (
+    Part,
+    PartBelt,
+    PartJoint,
+    frame_of,
+    free_name,
+    standing_height,
+    vehicle_parts,
+)
 from segtrack.geometry import Box, Cylinder, MassProperties, Solid, rpy_of
 
 _VERSION, _WITH_MIMIC = "1.9", "1.11"
@@ -27,24 +36,41 @@ def sdf_tree(vehicle: VehicleDescription, meshes: MeshCopies) -> Element:
         meshes: Copies of meshes, to which those of the body are added.
     """
     parts = vehicle_parts(vehicle)
-    joints = tuple(part.joint for part in parts if part.joint is not None)
+    taken = {part.name for part in parts} | {belt.name for part in parts for belt in part.belts}
+    joints = _renamed([part.joint for part in parts if part.joint is not None], taken)
     mimics = any(joint.mimics is not None for joint in joints)
     sdf = Element("sdf", version=_WITH_MIMIC if mimics else _VERSION)
     model = SubElement(sdf, "model", name=vehicle.name, canonical_link=parts[0].name)
     add_text(model, "pose", f"0 0 {number_text([standing_height(vehicle)])} 0 0 0")
     for part in parts:
         _add_part(model, part, meshes)
-    taken = {joint.name for joint in joints}
+    for part, joint in zip(parts[1:], joints, strict=True):
+        _add_joint(model, joint, parts[part.parent].name, part.name)
     for part in parts:
-        if part.joint is not None:
-            _add_joint(model, part.joint, parts[part.parent].name, part.name)
         for belt in part.belts:
             _add_fixed(model, belt.name, part.name, taken)
     if vehicle.body.fixed:
         _add_fixed(model, parts[0].name, "world", taken)
     names = {belt.mounted.name: belt.name for part in parts for belt in part.belts}
-    model.extend(plugins(vehicle, parts[0].name, names, joints))
+    model.extend(list(plugins(vehicle, parts[0].name, names, joints)))
     return sdf
+
+
+def _renamed(joints: Iterable[PartJoint], taken: set[str]) -> tuple[PartJoint, ...]:
+    """Joints by names that no link has, which SDF wants; these are taken then."""
+    joints = tuple(joints)
+    names = {}
+    for joint in joints:
+        wanted = f"{joint.name}_joint" if joint.name in taken else joint.name
+        names[joint.name] = free_name(wanted, taken)
+    return tuple(
+        replace(
+            joint,
+            name=names[joint.name],
+            mimics=None if joint.mimics is None else (names[joint.mimics[0]], *joint.mimics[1:]),
+        )
+        for joint in joints
+    )
 
 
 def _add_part(model: Element, part: Part, meshes: MeshCopies) -> None:
@@ -136,10 +162,7 @@ def _geometry(shape: LinkShape, meshes: MeshCopies) -> Element | None:
 
 
 def _add_fixed(model: Element, child: str, parent: str, taken: set[str]) -> None:
-    name = f"{child}_joint"
-    while name in taken:
-        name += "_"
-    taken.add(name)
+    name = free_name(f"{child}_joint", taken)
     joint = SubElement(model, "joint", name=name, type="fixed")
     add_text(joint, "parent", parent)
     add_text(joint, "child", child)

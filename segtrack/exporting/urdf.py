@@ -45,7 +45,7 @@ def urdf_tree(vehicle: VehicleDescription, meshes: MeshCopies) -> Element:
             parent = part.name if belt.mounted.flipper else parent_link(robot, spec.mount.parent)
             _add_belt(robot, belt, parent)
     extension = SubElement(robot, "gazebo")
-    extension.extend(plugins(vehicle, _root(robot), links, joints))
+    extension.extend(list(plugins(vehicle, _root(robot), links, joints)))
     return robot
 
 

@@ -96,6 +96,17 @@ def test_an_export_overwrites_an_export(tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.iterdir()) == ["own.urdf", "own_hull.obj"]
 
 
+def test_all_formats_can_lie_in_one_folder_and_share_meshes(tmp_path: Path) -> None:
+    for name in FORMATS:
+        export_vehicle("example_rover", name, out=tmp_path / f"own{SUFFIXES[name]}")
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "own.sdf",
+        "own.urdf",
+        "own.xml",
+        "own_hull.obj",
+    ]
+
+
 def test_a_fixed_vehicle_is_exported_and_told(tmp_path: Path) -> None:
     for name in FORMATS:
         remarks = export_vehicle("conveyor", name, out=tmp_path / f"own{SUFFIXES[name]}").remarks

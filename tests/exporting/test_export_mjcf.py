@@ -14,6 +14,7 @@ from segtrack.description import vehicle_links
 
 mujoco = pytest.importorskip("mujoco")
 SPEED = 0.3
+DIFFERENTIAL = str(bundled_vehicles()["absolem"].with_name("differential.yaml"))
 FEW = ("packbot", "quince", "conveyor")
 REST = [pytest.param(name, marks=pytest.mark.slow) for name in bundled_vehicles() if name not in FEW]
 
@@ -59,7 +60,7 @@ def set_belt_speeds(model: Any, left: float, right: float) -> None:
         model.geom_surfacevel[i] = speed * model.geom_user[i]
 
 
-@pytest.mark.parametrize("name", [*FEW, *REST])
+@pytest.mark.parametrize("name", [*FEW, DIFFERENTIAL, *REST])
 def test_mujoco_has_the_vehicles_masses_and_poses(tmp_path: Path, name: str) -> None:
     vehicle = load_vehicle(name)
     model = compiled(vehicle, tmp_path)
@@ -71,9 +72,34 @@ def test_mujoco_has_the_vehicles_masses_and_poses(tmp_path: Path, name: str) -> 
     assert got.center == pytest.approx(expected.center, abs=1e-9)
     assert got.inertia == pytest.approx(expected.inertia, rel=1e-9, abs=1e-9 * expected.inertia.max())
     assert model.nbody == 1 + len(links.frames)
-    for i, frame in enumerate(links.frames, start=1):
-        assert data.xpos[i] - data.xpos[1] == pytest.approx(frame.origin, abs=1e-12)
-        assert data.xmat[i].reshape(3, 3) == pytest.approx(frame.rotation, abs=1e-12)
+    names = [model.body(1).name, *vehicle.flippers, *(joint.child for joint in vehicle.joint_tree.joints)]
+    for name, frame in zip(names, links.frames, strict=True):
+        body = data.body(name)
+        assert body.xpos - data.xpos[1] == pytest.approx(frame.origin, abs=1e-12)
+        assert body.xmat.reshape(3, 3) == pytest.approx(frame.rotation, abs=1e-12)
+
+
+def test_joints_of_the_body_move_in_mujoco_as_they_do_here(tmp_path: Path) -> None:
+    """Rockers that a differential couples, each with two flippers of servos."""
+    vehicle = load_vehicle(DIFFERENTIAL)
+    model = compiled(vehicle, tmp_path)
+    data = mujoco.MjData(model)
+    run(model, data, 0.2)
+    positions = {"left_track": 0.2, "right_track": -0.2, "front_left_flipper": 0.5}
+    data.qpos[7:] = 0.0
+    for name, position in positions.items():
+        data.joint(name).qpos[0] = position
+    mujoco.mj_forward(model, data)
+    turn = data.xmat[1].reshape(3, 3)
+    for name, frame in vehicle.joint_tree.frames(positions).items():
+        if name in [joint.child for joint in vehicle.joint_tree.joints]:
+            place = turn.T @ (data.body(name).xpos - data.xpos[1])
+            assert place == pytest.approx(frame.origin, abs=1e-9)
+            own = turn.T @ data.body(name).xmat.reshape(3, 3)
+            assert own == pytest.approx(frame.rotation, abs=1e-9)
+    (rule,) = [joint.mimicry for joint in vehicle.joint_tree.joints if joint.mimicry is not None]
+    assert model.neq == 1 and model.eq_data[0][:2] == pytest.approx([rule.offset, rule.multiplier])
+    assert model.nu == 4
 
 
 @pytest.mark.parametrize("name", [*FEW[:-1], *REST])

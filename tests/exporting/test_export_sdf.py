@@ -14,8 +14,10 @@ from segtrack import bundled_vehicles, export_vehicle, load_vehicle
 from segtrack.description import place_tracks, vehicle_links
 
 QUICK = ("conveyor", "example_rover", "m113", "quince")
+DIFFERENTIAL = str(bundled_vehicles()["absolem"].with_name("differential.yaml"))
 ALL = [
-    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(bundled_vehicles())
+    pytest.param(name, marks=() if name in (*QUICK, DIFFERENTIAL) else pytest.mark.slow)
+    for name in (*sorted(bundled_vehicles()), DIFFERENTIAL)
 ]
 
 
@@ -54,9 +56,8 @@ def test_joints_make_one_tree_of_all_links(tmp_path: Path, name: str) -> None:
     model = model_of(name, tmp_path)
     links = [str(link.get("name")) for link in model.iterfind("link")]
     joints = [(joint.findtext("parent"), joint.findtext("child")) for joint in model.iterfind("joint")]
-    assert len(set(links)) == len(links) and len({j.get("name") for j in model.iterfind("joint")}) == len(
-        joints
-    )
+    names = links + [str(joint.get("name")) for joint in model.iterfind("joint")]
+    assert len(set(names)) == len(names)  # SDF wants one namespace for both.
     root = model.get("canonical_link")
     children = [child for parent, child in joints if parent != "world"]
     assert sorted(map(str, children)) == sorted(set(links) - {root})
@@ -104,9 +105,16 @@ def test_friction_lies_along_the_track_in_every_shape_of_it(tmp_path: Path) -> N
         assert way == pytest.approx([1.0, 0.0, 0.0], abs=1e-9)
 
 
+def test_a_joint_that_mimics_names_its_leader(tmp_path: Path) -> None:
+    model = model_of(DIFFERENTIAL, tmp_path)
+    joints = {str(joint.get("name")) for joint in model.iterfind("joint")}
+    (mimic,) = model.iterfind("joint/axis/mimic")
+    assert mimic.get("joint") in joints and mimic.findtext("multiplier") == "-1"
+
+
 def test_springs_and_dampers_of_a_suspension_are_in_the_file(tmp_path: Path) -> None:
     model = model_of("m113", tmp_path)
-    dynamics = model.find("joint[@name='arm_left_2']/axis/dynamics")
+    dynamics = model.find("joint[@name='arm_left_2_joint']/axis/dynamics")
     assert dynamics is not None
     values = {key.tag: float(key.text or "nan") for key in dynamics}
     assert values["spring_stiffness"] == pytest.approx(9557.0)
