@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -21,25 +23,27 @@ ALL = [
 ]
 
 
-def model_of(name: str, folder: Path) -> Element:
+@functools.cache
+def model_of(name: str) -> Element:
     """Element `model` of an exported vehicle."""
-    root = ElementTree.parse(export_vehicle(name, "sdf", out=folder / "own.sdf").file).getroot()
+    with TemporaryDirectory() as folder:
+        root = ElementTree.parse(export_vehicle(name, "sdf", out=Path(folder) / "own.sdf").file).getroot()
     assert root.tag == "sdf" and root.get("version") in ("1.9", "1.11")
     (model,) = root
     return model
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_files_mass_center_and_inertia_are_the_vehicles(tmp_path: Path, name: str) -> None:
-    got, expected = whole_of_sdf(model_of(name, tmp_path)), vehicle_links(load_vehicle(name)).whole
+def test_the_files_mass_center_and_inertia_are_the_vehicles(name: str) -> None:
+    got, expected = whole_of_sdf(model_of(name)), vehicle_links(load_vehicle(name)).whole
     assert got.mass == pytest.approx(expected.mass, rel=1e-9)
     assert got.center == pytest.approx(expected.center, abs=1e-9)
     assert got.inertia == pytest.approx(expected.inertia, rel=1e-9, abs=1e-9 * expected.inertia.max())
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_links_of_tracks_are_where_the_tracks_are_and_plugins_name_them(tmp_path: Path, name: str) -> None:
-    model, vehicle = model_of(name, tmp_path), load_vehicle(name)
+def test_links_of_tracks_are_where_the_tracks_are_and_plugins_name_them(name: str) -> None:
+    model, vehicle = model_of(name), load_vehicle(name)
     links = {str(link.get("name")): pose_of(link) for link in model.iterfind("link")}
     controlled = [
         plugin.findtext("link")
@@ -52,8 +56,8 @@ def test_links_of_tracks_are_where_the_tracks_are_and_plugins_name_them(tmp_path
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_joints_make_one_tree_of_all_links(tmp_path: Path, name: str) -> None:
-    model = model_of(name, tmp_path)
+def test_joints_make_one_tree_of_all_links(name: str) -> None:
+    model = model_of(name)
     links = [str(link.get("name")) for link in model.iterfind("link")]
     joints = [(joint.findtext("parent"), joint.findtext("child")) for joint in model.iterfind("joint")]
     names = links + [str(joint.get("name")) for joint in model.iterfind("joint")]
@@ -64,8 +68,8 @@ def test_joints_make_one_tree_of_all_links(tmp_path: Path, name: str) -> None:
     assert ("world", root) in joints if load_vehicle(name).body.fixed else ("world", root) not in joints
 
 
-def test_the_plugin_of_the_vehicle_has_its_gauge_sides_and_height(tmp_path: Path) -> None:
-    model, vehicle = model_of("quince", tmp_path), load_vehicle("quince")
+def test_the_plugin_of_the_vehicle_has_its_gauge_sides_and_height() -> None:
+    model, vehicle = model_of("quince"), load_vehicle("quince")
     (plugin,) = model.iterfind("plugin[@name='gz::sim::systems::TrackedVehicle']")
     assert plugin.get("filename") == "gz-sim-tracked-vehicle-system"
     left = {element.text for element in plugin.iterfind("left_track/link")}
@@ -76,8 +80,8 @@ def test_the_plugin_of_the_vehicle_has_its_gauge_sides_and_height(tmp_path: Path
     assert 0.0 < float(plugin.findtext("steering_efficiency") or "nan") < 1.0
 
 
-def test_tracks_and_flippers_are_as_fast_and_strong_as_the_vehicles(tmp_path: Path) -> None:
-    model, vehicle = model_of("quince", tmp_path), load_vehicle("quince")
+def test_tracks_and_flippers_are_as_fast_and_strong_as_the_vehicles() -> None:
+    model, vehicle = model_of("quince"), load_vehicle("quince")
     speeds = {
         (plugin.findtext("min_velocity"), plugin.findtext("max_velocity"))
         for plugin in model.iterfind("plugin[@name='gz::sim::systems::TrackController']")
@@ -93,8 +97,8 @@ def test_tracks_and_flippers_are_as_fast_and_strong_as_the_vehicles(tmp_path: Pa
     assert [float(word) for word in (axis.findtext("xyz") or "").split()] == [0.0, flipper.raise_axis, 0.0]
 
 
-def test_friction_lies_along_the_track_in_every_shape_of_it(tmp_path: Path) -> None:
-    model = model_of("quince", tmp_path)
+def test_friction_lies_along_the_track_in_every_shape_of_it() -> None:
+    model = model_of("quince")
     shapes = model.findall("link[@name='left_track']/collision")
     assert len(shapes) == 4
     for shape in shapes:
@@ -105,15 +109,15 @@ def test_friction_lies_along_the_track_in_every_shape_of_it(tmp_path: Path) -> N
         assert way == pytest.approx([1.0, 0.0, 0.0], abs=1e-9)
 
 
-def test_a_joint_that_mimics_names_its_leader(tmp_path: Path) -> None:
-    model = model_of(DIFFERENTIAL, tmp_path)
+def test_a_joint_that_mimics_names_its_leader() -> None:
+    model = model_of(DIFFERENTIAL)
     joints = {str(joint.get("name")) for joint in model.iterfind("joint")}
     (mimic,) = model.iterfind("joint/axis/mimic")
     assert mimic.get("joint") in joints and mimic.findtext("multiplier") == "-1"
 
 
-def test_springs_and_dampers_of_a_suspension_are_in_the_file(tmp_path: Path) -> None:
-    model = model_of("m113", tmp_path)
+def test_springs_and_dampers_of_a_suspension_are_in_the_file() -> None:
+    model = model_of("m113")
     dynamics = model.find("joint[@name='arm_left_2_joint']/axis/dynamics")
     assert dynamics is not None
     values = {key.tag: float(key.text or "nan") for key in dynamics}

@@ -22,7 +22,7 @@ from segtrack.description import (
 )
 from segtrack.geometry import normal_of
 
-QUICK = ("absolem", "bunker", "quince")
+QUICK = ("absolem", "quince")
 ALL = [
     pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(bundled_vehicles())
 ]
@@ -92,6 +92,14 @@ def line(length: float) -> dict[str, object]:
 @pytest.mark.parametrize("name", ALL)
 def test_shapes_of_a_track_have_the_outline_of_its_tips(tmp_path: Path, name: str) -> None:
     assert_outlines(load_vehicle(name), tmp_path, 1e-6)
+
+
+def test_a_track_that_is_turned_about_its_axle_is_turned_in_the_file(tmp_path: Path) -> None:
+    packbot = load_vehicle("packbot")
+    mount = packbot.tracks["left"].mount.model_copy(update={"rpy": (0.0, 0.3, 0.0)})
+    turned = packbot.tracks["left"].model_copy(update={"mount": mount})
+    tracks = packbot.tracks | {"left": turned}
+    assert_outlines(packbot.model_copy(update={"tracks": tracks}), tmp_path, 1e-6)
 
 
 def test_a_belt_of_shallow_arcs_has_its_outline_without_their_circles(tmp_path: Path) -> None:
