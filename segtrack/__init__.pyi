@@ -3,6 +3,8 @@ from .description import VehicleDescription as VehicleDescription
 from .description import bundled_vehicles as bundled_vehicles
 from .description import load_vehicle as load_vehicle
 from .errors import SegtrackError as SegtrackError
+from .exporting import ExportedVehicle as ExportedVehicle
+from .exporting import export_vehicle as export_vehicle
 from .importing import ImportedRobot as ImportedRobot
 from .importing import import_robot as import_robot
 from .robot import Robot as Robot

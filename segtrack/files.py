@@ -174,6 +174,28 @@ def write_text(path: Path, text: str) -> Path:
     return path
 
 
+def write_bytes(path: Path, content: bytes) -> Path:
+    """Write a binary file; returns its path."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+    return path
+
+
+@contextmanager
+def restored_on_error(files: Iterable[Path]) -> Iterator[None]:
+    """Put files back as they were if the block fails."""
+    before = {file: file.read_bytes() if file.exists() else None for file in files}
+    try:
+        yield
+    except BaseException:
+        for file, content in before.items():
+            if content is None:
+                file.unlink(missing_ok=True)
+            else:
+                file.write_bytes(content)
+        raise
+
+
 def write_json(path: Path, data: Mapping[str, Any]) -> Path:
     """Write one JSON object; returns its path."""
     return write_text(path, to_json(data) + "\n")

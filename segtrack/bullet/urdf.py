@@ -1,13 +1,10 @@
 """A vehicle as URDF text: the links of body, flippers and tracks, with their masses and inertias.
 
-PyBullet's parser stops at lines longer than 1,024 characters, so every tag stands
-on a line of its own.
+Body and flippers are those of `segtrack.description`; here are the belts, as PyBullet needs them.
 """
 
 from __future__ import annotations
 
-import math
-import struct
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,98 +18,52 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from segtrack.bullet.belts import slider_groups
 from segtrack.description import (
-    FlipperSpec,
+    TRACK_COLOUR,
     Frame,
     Mount,
     TrackSpec,
     VehicleDescription,
+    add_flipper,
+    add_solid,
+    attach,
+    body_tree,
     impossible_moments,
     link_frames,
     link_masses,
-    mesh_file,
-    mesh_triangles,
+    mesh_as_obj,
+    number_text,
     parent_link,
     read_inertial,
+    set_inertial,
     weighing_links,
 )
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.geometry import (
-    Box,
-    Cylinder,
-    Hull,
-    MassProperties,
-    Placed,
-    SegmentLink,
-    rotation_of,
-    rpy_of,
-    uniform_belt,
-)
+from segtrack.geometry import Hull, MassProperties, Placed, SegmentLink, rotation_of, rpy_of, uniform_belt
 
 _HULL_MARGIN = 1e-3
 """PyBullet inflates a URDF's convex hulls by this [m], and offers no way to say otherwise."""
 
 
-_STL_HEADER = 80
-"""Bytes of a binary STL before the number of its triangles."""
-
-
-def number_text(values: Iterable[float]) -> str:
-    """Numbers of a URDF's attribute."""
-    return " ".join(f"{value:.12g}" for value in values)
-
-
-def add_shape(link: Element, placed: Placed, colour: str, name: str, meshes: dict[str, str]) -> None:
-    """Add a solid to a link, to be seen and to collide; a hull's mesh file goes into `meshes`."""
-    for kind in ("visual", "collision"):
-        element = SubElement(link, kind)
-        geometry = Element("geometry")
-        angles = (0.0, placed.heading, 0.0)
-        match placed.solid:
-            case Box(size):
-                SubElement(geometry, "box", size=number_text(size))
-            case Cylinder(radius, length):
-                # A URDF cylinder lies along z; ours lies along y.
-                SubElement(geometry, "cylinder", radius=number_text([radius]), length=number_text([length]))
-                lying = rotation_of((math.pi / 2, 0.0, 0.0))
-                angles = rpy_of(rotation_of((0.0, placed.heading, 0.0)) @ lying)
-            case Hull() as hull:
-                SubElement(geometry, "mesh", filename=_mesh_file(hull, meshes))
-        SubElement(element, "origin", xyz=number_text((placed.x, 0.0, placed.z)), rpy=number_text(angles))
-        element.append(geometry)
-        if kind == "visual":
-            material = SubElement(element, "material", name=f"colour_{name}")
-            SubElement(material, "color", rgba=colour)
+def add_shape(link: Element, placed: Placed, name: str, meshes: dict[str, str]) -> None:
+    """Add a solid of a track to a link, to be seen and to collide; a hull's mesh file goes into `meshes`."""
+    hull_file = _mesh_file(placed.solid, meshes) if isinstance(placed.solid, Hull) else ""
+    add_solid(link, placed, TRACK_COLOUR, name, hull_file)
 
 
 def readable_mesh(file: Path, meshes: dict[str, str]) -> str:
     """A mesh file that PyBullet can read: the user's own, or the name of an OBJ of it in `meshes`.
 
-    PyBullet's own readers leave a link whose STL is text without a shape, and apply a COLLADA file's
-    rotations, scales and nested nodes in part. What cannot be read stays: it is seen only, and left out.
+    What cannot be read stays: it is seen only, and left out.
     """
-    suffix = file.suffix.lower()
-    if suffix == ".obj" or (suffix == ".stl" and _is_binary_stl(file)):
-        return str(file)
     try:
-        vertices, triangles = mesh_triangles(str(file))
+        text = mesh_as_obj(file)
     except InvalidValueError:
         return str(file)
-    lines = [f"v {number_text(vertex)}" for vertex in vertices.tolist()]
-    lines += ["f " + " ".join(str(i + 1) for i in triangle) for triangle in triangles.tolist()]
-    text = "\n".join(lines) + "\n"
+    if text is None:
+        return str(file)
     name = next((name for name, known in meshes.items() if known == text), f"mesh_{len(meshes)}.obj")
     meshes[name] = text
     return name
-
-
-def _is_binary_stl(file: Path) -> bool:
-    """True for a header of 80 bytes, a count, and that many triangles of 50 bytes each."""
-    size = file.stat().st_size
-    if size < _STL_HEADER + 4:
-        return False
-    with file.open("rb") as stl:
-        (count,) = struct.unpack("<I", stl.read(_STL_HEADER + 4)[_STL_HEADER:])
-    return size == _STL_HEADER + 4 + 50 * count
 
 
 def _mesh_file(hull: Hull, meshes: dict[str, str]) -> str:
@@ -210,26 +161,10 @@ def refuse_bad_inertia(robot: Element) -> None:
             raise InvalidValueError(what, "positive, and none above the sum of the other two", got)
 
 
-def set_inertial(link: Element, properties: MassProperties) -> None:
-    """Set a link's inertial; what it had is replaced."""
-    for old in link.findall("inertial"):
-        link.remove(old)
-    element = Element("inertial")
-    link.insert(0, element)
-    SubElement(element, "origin", xyz=number_text(properties.center), rpy="0 0 0")
-    SubElement(element, "mass", value=number_text([properties.mass]))
-    inertia = np.where(np.abs(properties.inertia) < 1e-12, 0.0, properties.inertia)
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = inertia
-    values = {"ixx": xx, "ixy": xy, "ixz": xz, "iyy": yy, "iyz": yz, "izz": zz}
-    SubElement(element, "inertia", {key: number_text([value]) for key, value in values.items()})
-
-
 def _link(robot: Element, name: str) -> Element:
     return next(link for link in robot.iterfind("link") if link.get("name") == name)
 
 
-_BODY_COLOUR = "0.85 0.45 0.12 1"
-_TRACK_COLOUR = "0.16 0.17 0.19 1"
 _UNLIMITED = "1e9"
 LATERAL_SHARE = 1e-4
 """Share of mass and inertia of its links that a slider across the track has."""
@@ -309,11 +244,11 @@ def build_urdf(
         InvalidValueError: A link is left with an inertia that no body can have.
     """
     meshes: dict[str, str] = {}
-    robot = _body(vehicle, meshes)
+    robot = body_tree(vehicle, lambda file: readable_mesh(file, meshes))
     prefixes = {}
     for name, flipper in vehicle.flippers.items():
         prefixes[name] = _free_prefix(robot, name, [flipper_joint_name("")])
-        _add_flipper(robot, name, flipper, flipper_joint_name(prefixes[name]))
+        add_flipper(robot, name, flipper, flipper_joint_name(prefixes[name]), _UNLIMITED)
     parents = {t.name: t.flipper or parent_link(robot, t.spec.mount.parent) for t in vehicle.mounted_tracks()}
     inertial_parents = {name: InertialParent.of(robot, parent) for name, parent in parents.items()}
     for name, mass in link_masses(robot).items():
@@ -346,39 +281,6 @@ def build_urdf(
     return UrdfModel(ElementTree.tostring(robot, encoding="unicode") + "\n", meshes, prefixes)
 
 
-def _body(vehicle: VehicleDescription, meshes: dict[str, str]) -> Element:
-    """The body's links; meshes of its URDF that PyBullet cannot read go into `meshes` as OBJ."""
-    body = vehicle.body
-    if body.urdf is not None:
-        robot = ElementTree.parse(body.urdf).getroot()
-        for mesh in robot.iterfind(".//mesh"):
-            file = mesh_file(str(mesh.get("filename")), Path(body.urdf).parent)
-            mesh.set("filename", readable_mesh(file.resolve(), meshes))
-        for link in robot.iterfind("link"):
-            for shape in link.findall("collision") if link.get("name") in body.without_contact else ():
-                link.remove(shape)
-        return robot
-    assert body.mass is not None and body.size is not None
-    robot = Element("robot", name=vehicle.name)
-    link = SubElement(robot, "link", name="body")
-    set_inertial(link, MassProperties.of_box(body.mass, body.center_of_mass, body.size))
-    add_shape(link, Placed(Box(body.size)), _BODY_COLOUR, "body", {})
-    return robot
-
-
-def _add_flipper(robot: Element, name: str, flipper: FlipperSpec, joint_name: str) -> None:
-    link = SubElement(robot, "link", name=name)
-    set_inertial(link, MassProperties.of_box(flipper.mass, flipper.center_of_mass, flipper.size))
-    joint = SubElement(robot, "joint", name=joint_name, type="revolute")
-    _attach(joint, parent_link(robot, flipper.mount.parent), name, flipper.mount.xyz, flipper.mount.rpy)
-    SubElement(joint, "axis", xyz=f"0 {flipper.raise_axis} 0")
-    low, high = flipper.limits
-    limit = {"lower": low, "upper": high, "effort": flipper.max_torque}
-    SubElement(
-        joint, "limit", {key: number_text([value]) for key, value in limit.items()}, velocity=_UNLIMITED
-    )
-
-
 def _add_slider(robot: Element, track: str, mount: Mount, parent: str, carried: Sequence[SegmentLink]) -> str:
     """Add a slider across a track that carries links, and takes `LATERAL_SHARE` of theirs.
 
@@ -388,7 +290,7 @@ def _add_slider(robot: Element, track: str, mount: Mount, parent: str, carried: 
     name = joint_of.removesuffix("_joint")
     properties = sum((link.properties for link in carried[1:]), start=carried[0].properties)
     set_inertial(SubElement(robot, "link", name=name), properties.scaled(LATERAL_SHARE))
-    _attach(_add_joint(robot, joint_of, "prismatic", "0 1 0"), parent, name, mount.xyz, mount.rpy)
+    attach(_add_joint(robot, joint_of, "prismatic", "0 1 0"), parent, name, mount.xyz, mount.rpy)
     return name
 
 
@@ -419,9 +321,9 @@ def add_segment(
     element = SubElement(robot, "link", name=name)
     set_inertial(element, link.own_properties.scaled(share))
     for i, shape in enumerate(link.shapes):
-        add_shape(element, shape, _TRACK_COLOUR, f"{name}_{i}", meshes)
+        add_shape(element, shape, f"{name}_{i}", meshes)
     kind, axis = ("prismatic", "1 0 0") if link.joint == "slider" else ("continuous", "0 1 0")
-    _attach(_add_joint(robot, joint_name(track, link.name), kind, axis), parent, name, origin, rpy)
+    attach(_add_joint(robot, joint_name(track, link.name), kind, axis), parent, name, origin, rpy)
 
 
 def _add_joint(robot: Element, name: str, kind: str, axis: str) -> Element:
@@ -430,9 +332,3 @@ def _add_joint(robot: Element, name: str, kind: str, axis: str) -> Element:
     SubElement(joint, "axis", xyz=axis)
     SubElement(joint, "limit", lower="1", upper="-1", effort=_UNLIMITED, velocity=_UNLIMITED)
     return joint
-
-
-def _attach(joint: Element, parent: str, child: str, xyz: Iterable[float], rpy: Iterable[float]) -> None:
-    SubElement(joint, "parent", link=parent)
-    SubElement(joint, "child", link=child)
-    SubElement(joint, "origin", xyz=number_text(xyz), rpy=number_text(rpy))

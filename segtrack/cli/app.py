@@ -12,6 +12,7 @@ from segtrack.cli.benchmark import benchmark
 from segtrack.cli.climb import climb
 from segtrack.cli.drive import drive, replay, station
 from segtrack.cli.event import event
+from segtrack.cli.exporting import export_file
 from segtrack.cli.files import courses, draw, schema, urdf, validate, vehicles
 from segtrack.cli.importing import import_file
 from segtrack.cli.learn import evaluate, train
@@ -50,6 +51,7 @@ own = (
 for command in (*own, warm_up):
     app.command()(command)
 app.command("import")(import_file)
+app.command("export")(export_file)
 app.add_typer(event, name="event")
 app.add_typer(reproduce, name="reproduce")
 app.add_typer(courses, name="courses")

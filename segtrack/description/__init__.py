@@ -9,6 +9,7 @@
 | `load`, `yaml_file`, `checking` | finding and reading a vehicle file, with all its mistakes |
 | `file_names`, `mesh_files` | files that a vehicle file names, meshes among them; a hash by their content |
 | `frames`, `urdf_checks` | frames and links of a body that is a URDF, and mistakes in it |
+| `urdf_tree` | links of body and flippers as a URDF, for every program that reads one |
 | `placement`, `belt_limits` | places and masses of tracks and links; limits of belts and steps |
 | `ground_reach` | shapes of a body that reach the ground beside its belts |
 | `compliant_layout` | design that follows, of compliant belts |

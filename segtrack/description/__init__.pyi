@@ -85,6 +85,14 @@ from .track import PathSpec as PathSpec
 from .track import TrackSpec as TrackSpec
 from .urdf_checks import parent_link as parent_link
 from .urdf_checks import urdf_mistakes as urdf_mistakes
+from .urdf_tree import TRACK_COLOUR as TRACK_COLOUR
+from .urdf_tree import add_flipper as add_flipper
+from .urdf_tree import add_solid as add_solid
+from .urdf_tree import attach as attach
+from .urdf_tree import body_tree as body_tree
+from .urdf_tree import mesh_as_obj as mesh_as_obj
+from .urdf_tree import number_text as number_text
+from .urdf_tree import set_inertial as set_inertial
 from .vehicle import FlipperSpec as FlipperSpec
 from .vehicle import MountedTrack as MountedTrack
 from .vehicle import VehicleDescription as VehicleDescription

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,17 +49,3 @@ class ImportFiles(NamedTuple):
         if others:
             expected = "of a file that is not there yet, or that `segtrack import` wrote"
             raise InvalidValueError("--out", expected, str(others[0]))
-
-    @contextmanager
-    def restored_on_error(self) -> Iterator[None]:
-        """Put all back as they were if the block fails."""
-        before = {file: file.read_bytes() if file.exists() else None for file in self}
-        try:
-            yield
-        except BaseException:
-            for file, content in before.items():
-                if content is None:
-                    file.unlink(missing_ok=True)
-                else:
-                    file.write_bytes(content)
-            raise

@@ -14,7 +14,7 @@ import numpy as np
 
 from segtrack.description import VehicleDescription, load_vehicle, low_shapes
 from segtrack.errors import Problem, RobotFileError, VehicleFileError
-from segtrack.files import write_text
+from segtrack.files import restored_on_error, write_text
 from segtrack.importing.carriers import find_carriers
 from segtrack.importing.direction import centred, forward_of, turned
 from segtrack.importing.finding import FoundTrack, count_axles, find_axle, find_tracks, is_on_both_sides
@@ -114,7 +114,7 @@ def _imported(
     plan = Planner(robot, find_carriers(robot, tracks, findings), settings, findings).plan()
     _remark_still_joints(robot, plan, findings)
     _compare_separation(robot, tracks, findings)
-    with files.restored_on_error():
+    with restored_on_error(files):
         write_text(files.urdf, urdf_text(robot, plan, files.vehicle.parent, findings))
         description = _written(robot, plan, files, file.name, findings)
     return ImportedRobot(description, *files, tuple(findings))

@@ -11,6 +11,7 @@ from .event_figure import draw_event as draw_event
 from .event_figure import draw_search as draw_search
 from .event_figure import event_table as event_table
 from .event_figure import search_table as search_table
+from .export_tables import export_table as export_table
 from .grouser_figure import draw_grousers as draw_grousers
 from .import_tables import findings_table as findings_table
 from .import_tables import trial_table as trial_table

@@ -23,8 +23,8 @@ from segtrack.bullet.belts.joint_belt import (
     set_contact,
 )
 from segtrack.bullet.model import TrackBuilder, TrackJoints
-from segtrack.bullet.urdf import UrdfModel, add_segment, set_inertial
-from segtrack.description import ContactSpec, Mount, TrackSpec
+from segtrack.bullet.urdf import UrdfModel, add_segment
+from segtrack.description import ContactSpec, Mount, TrackSpec, set_inertial
 from segtrack.errors import InvalidValueError
 from segtrack.geometry import (
     Box,

@@ -1,0 +1,45 @@
+"""Copies of a body's meshes beside an exported file, in forms that every program reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from segtrack.description import mesh_as_obj
+from segtrack.errors import InvalidValueError
+
+
+class MeshCopies:
+    """Copies of mesh files.
+
+    Attributes:
+        files: Content of each copy, by its name beside the exported file.
+        unreadable: Names of meshes that cannot be read, and are left out.
+    """
+
+    def __init__(self, stem: str) -> None:
+        """Prepare for a file; its name without suffix begins the names of the copies."""
+        self._stem = stem
+        self._names: dict[Path, str] = {}
+        self.files: dict[str, bytes] = {}
+        self.unreadable: list[str] = []
+
+    def name_of(self, file: Path) -> str:
+        """Name of the copy of a mesh file; empty if it cannot be read."""
+        if file not in self._names:
+            self._names[file] = self._copied(file)
+        return self._names[file]
+
+    def _copied(self, file: Path) -> str:
+        try:
+            text = mesh_as_obj(file)
+            content = file.read_bytes() if text is None else text.encode()
+        except (InvalidValueError, OSError):
+            self.unreadable.append(file.name)
+            return ""
+        suffix = file.suffix.lower() if text is None else ".obj"
+        name, count = f"{self._stem}_{file.stem}{suffix}", 1
+        while name in self.files:
+            count += 1
+            name = f"{self._stem}_{file.stem}_{count}{suffix}"
+        self.files[name] = content
+        return name

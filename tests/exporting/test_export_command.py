@@ -1,0 +1,149 @@
+"""Command `segtrack export`: files, the table of what is lost, and mistakes in one line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import get_args
+from xml.etree import ElementTree
+
+import pytest
+from command_line import KNOWN, run
+
+from segtrack import SegtrackError, World, export_vehicle, load_vehicle
+from segtrack.exporting import FORMATS, Fate
+from segtrack.terrain import Plane
+
+SUFFIXES = {"urdf": ".urdf", "mjcf": ".xml", "sdf": ".sdf"}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_it_writes_the_file_and_tells_what_is_lost_each_once(tmp_path: Path, name: str) -> None:
+    result = run("export", "quince", f"--{name}", "--json", folder=tmp_path)
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    file = tmp_path / told["file"]
+    assert file.name == f"quince{SUFFIXES[name]}" and ElementTree.parse(file)
+    subjects = Counter(remark["what"] for remark in told["remarks"])
+    assert set(subjects.values()) == {1}
+    assert {"grousers", "belts", "soil", "drive force", "reflected mass"} <= set(subjects)
+    assert {remark["fate"] for remark in told["remarks"]} == set(get_args(Fate))
+
+
+def test_it_prints_a_table(tmp_path: Path) -> None:
+    result = run("export", "m113", "--sdf", folder=tmp_path)
+    assert result.exit_code == 0, result.stderr
+    assert "m113.sdf: what changes, and what is lost" in result.stdout
+    for lost in ("chain", "brakes", "soil"):
+        assert lost in result.stdout
+    assert result.stderr == "wrote m113.sdf\n"
+
+
+def test_meshes_of_the_body_lie_beside_the_file_which_loads_them(tmp_path: Path) -> None:
+    mujoco = pytest.importorskip("mujoco")
+    exported = export_vehicle("example_rover", "mjcf", out=tmp_path / "own.xml")
+    assert [mesh.name for mesh in exported.meshes] == ["own_hull.obj"]
+    assert mujoco.MjModel.from_xml_path(str(exported.file)).nmesh == 1
+
+
+@pytest.mark.parametrize("flags", [(), ("--urdf", "--sdf")])
+def test_one_format_is_wanted(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    result = run("export", "packbot", *flags, folder=tmp_path)
+    got = ", ".join(flags) or "none"
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"segtrack: format must be one of --urdf, --mjcf, --sdf, got {got}\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unknown_vehicle_and_an_unknown_format_are_named(tmp_path: Path) -> None:
+    result = run("export", "packbot_", "--urdf", folder=tmp_path)
+    assert result.exit_code == 2
+    assert result.stderr == f"segtrack: no vehicle 'packbot_'; there are: {KNOWN}\n"
+    with pytest.raises(SegtrackError) as caught:
+        export_vehicle("packbot", "usd", out=tmp_path / "own.usd")  # type: ignore[arg-type]
+    assert str(caught.value) == "no format 'usd'; there are: urdf, mjcf, sdf"
+
+
+def test_another_suffix_and_a_folder_that_is_a_file_are_refused(tmp_path: Path) -> None:
+    result = run("export", "packbot", "--mjcf", "--out", "own.mjcf", folder=tmp_path)
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "segtrack: --out must be a file of .xml, got 'own.mjcf'\n",
+    )
+    (tmp_path / "file").write_text("")
+    result = run("export", "packbot", "--mjcf", "--out", "file/own.xml", folder=tmp_path)
+    assert result.exit_code == 2
+    assert result.stderr == "segtrack: cannot write to file: file is a file, not a folder\n"
+
+
+@pytest.mark.parametrize("other", ["own.urdf", "own_hull.obj"])
+def test_files_of_somebody_else_are_not_overwritten(tmp_path: Path, other: str) -> None:
+    (tmp_path / other).write_text("<robot/>")
+    result = run("export", "example_rover", "--urdf", "--out", "own.urdf", folder=tmp_path)
+    expected = "of a file that is not there yet, or that `segtrack export` wrote"
+    assert (result.exit_code, result.stderr) == (2, f"segtrack: --out must be {expected}, got '{other}'\n")
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["<robot/>"]
+
+
+def test_an_export_overwrites_an_export(tmp_path: Path) -> None:
+    files = [
+        export_vehicle(name, "urdf", out=tmp_path / "own.urdf").file for name in ("quince", "example_rover")
+    ]
+    assert ElementTree.parse(files[1]).getroot().get("name") == "example_rover"
+    export_vehicle("example_rover", "urdf", out=tmp_path / "own.urdf")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["own.urdf", "own_hull.obj"]
+
+
+def test_all_formats_can_lie_in_one_folder_and_share_meshes(tmp_path: Path) -> None:
+    for name in FORMATS:
+        export_vehicle("example_rover", name, out=tmp_path / f"own{SUFFIXES[name]}")
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "own.sdf",
+        "own.urdf",
+        "own.xml",
+        "own_hull.obj",
+    ]
+
+
+def test_a_fixed_vehicle_is_exported_and_told(tmp_path: Path) -> None:
+    for name in FORMATS:
+        remarks = export_vehicle("conveyor", name, out=tmp_path / f"own{SUFFIXES[name]}").remarks
+        assert "fixed body" in {remark.what for remark in remarks}
+
+
+def test_exporting_needs_neither_pybullet_nor_mujoco(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("pybullet", "mujoco"):
+        monkeypatch.setitem(sys.modules, package, None)
+    for name in FORMATS:
+        assert export_vehicle("quince", name, out=tmp_path / f"own{SUFFIXES[name]}").file.exists()
+
+
+def test_a_description_is_exported_as_its_file_is(tmp_path: Path) -> None:
+    files = [
+        export_vehicle(vehicle, "sdf", out=tmp_path / f"{i}.sdf").file
+        for i, vehicle in enumerate(("quince", load_vehicle("quince")))
+    ]
+    assert files[0].read_text() == files[1].read_text()
+
+
+@pytest.mark.slow
+def test_what_an_import_makes_of_an_export_turns_as_the_vehicle_does(tmp_path: Path) -> None:
+    from segtrack import import_robot
+
+    exported = export_vehicle("packbot", "urdf", out=tmp_path / "own.urdf")
+    settings = {"grouser_height": 0.008, "max_force": 300.0, "max_speed": 2.6}
+    back = import_robot(exported.file, out=tmp_path / "back.yaml", settings=settings).description
+    rates = []
+    for vehicle in (load_vehicle("packbot"), back):
+        with World(engine="native") as world:
+            world.add_terrain(Plane())
+            own = world.add_vehicle(vehicle, track_model="compliant")
+            world.run(0.3)
+            own.set_belt_speed(-0.3, 0.3)
+            world.run(0.5)
+            start = own.state.yaw
+            world.run(0.5)
+            rates.append(own.state.yaw - start)
+    assert rates[1] == pytest.approx(rates[0], rel=0.03)
