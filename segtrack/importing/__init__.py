@@ -25,8 +25,8 @@ Data flows one way:
 | `trial` | a description | weight on belts, 0.5 m straight, a turn, its yaw rate over planar friction |
 
 The common form is a URDF tree, as the body of a vehicle file is one: another format is another reader, to
-bodies and joints of which `assembly` makes a tree. What is found, where it is from and how sure it is stand in
-one list of `ImportFinding`s, which the command shows as a table.
+bodies and joints of which `assembly` makes a tree. What is found, where it is from and how sure it is stand
+in one list of `ImportFinding`s, which the command shows as a table.
 """
 
 import lazy_loader
