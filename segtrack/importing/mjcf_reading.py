@@ -64,7 +64,7 @@ def read_mjcf(file: Path, scratch: Path, findings: Findings) -> Element:
         except (ValueError, mujoco.FatalError) as error:
             message = f"must be MJCF that MuJoCo compiles, got {_line(str(error))}"
             raise RobotFileError(file.name, [Problem("", message)]) from None
-    _check_finite(file, model)
+    _check_numbers(file, model)
     root = _root(file, model, findings)
     inside = [i for i in range(model.nbody) if model.body_rootid[i] == root]
     reader = MjcfBodies(file, scratch, model, spec, findings)
@@ -97,8 +97,8 @@ def _warnings_told(findings: Findings) -> Iterator[None]:
         mujoco.set_mju_user_warning(before)
 
 
-def _check_finite(file: Path, model: Any) -> None:
-    """Raise a mistake for each body with a number that is not finite."""
+def _check_numbers(file: Path, model: Any) -> None:
+    """Raise a mistake for each body with a number that is not finite, or a negative mass."""
     problems = []
     for i in range(model.nbody):
         first, count = model.body_geomadr[i], model.body_geomnum[i]
@@ -111,6 +111,11 @@ def _check_finite(file: Path, model: Any) -> None:
         ]  # fmt: skip
         if not np.isfinite(np.concatenate(numbers)).all():
             problems.append(Problem("", f"must have finite numbers in body {_named(model, i)!r}, got NaN"))
+        elif model.body_mass[i] < 0:
+            message = (
+                f"must have a mass of at least 0 in body {_named(model, i)!r}, got {model.body_mass[i]:g}"
+            )
+            problems.append(Problem("", message))
     if problems:
         raise RobotFileError(file.name, problems)
 

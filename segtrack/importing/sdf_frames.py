@@ -90,26 +90,25 @@ class SdfFrames:
 
     def link_of(self, name: str) -> str | None:
         """Full name of the link that a frame is attached to; None, and a mistake, if it is to none."""
-        seen = list[str]()
+        seen, why = list[str](), ""
         while name not in seen:
             seen.append(name)
             named = self._named.get(name)
             if named is None and name != "":
+                self._numbers.refuse(f"has no link {name!r}, which is {why}")
                 return None
-            tag = "model" if named is None else named.element.tag
-            if tag == "link":
+            if named is not None and named.element.tag == "link":
                 return name
-            if tag == "joint":
-                assert named is not None
+            if named is not None and named.element.tag == "joint":
+                why = f"the child of {named.where}"
                 name = named.scope.full((named.element.findtext("child") or "").strip())
-            elif tag == "frame":
-                assert named is not None
+            elif named is not None and named.element.tag == "frame":
+                why = f"what {named.where} is attached to"
                 name = named.scope.full(named.element.get("attached_to") or "__model__")
             else:
-                canonical = self._canonical(name)
-                if canonical is None:
-                    return None
-                name = canonical
+                scope = next(scope for scope in self.scopes if scope.model == name)
+                why = f"the canonical link of {scope.words}"
+                name = self._canonical(scope)
         self._numbers.refuse(f"must not attach frames in a cycle, got {', '.join([*seen, name])}")
         return None
 
@@ -196,17 +195,13 @@ class SdfFrames:
             own = self._named[own].base
         return pose @ Frame(np.eye(3), np.zeros(3)).seen_from(chain)
 
-    def _canonical(self, model: str) -> str | None:
+    def _canonical(self, model: Scope) -> str:
         """Full name of the canonical link of a model: the one that it names, or its first."""
-        scope = next(scope for scope in self.scopes if scope.model == model)
-        said = scope.element.get("canonical_link")
+        said = model.element.get("canonical_link")
         if said:
-            return scope.full(said)
-        inside = [
-            scope,
-            *(s for s in self.scopes if s.model.startswith(f"{scope.prefix}") and s is not scope),
-        ]
-        return next(
-            (each.full(link.get("name", "")) for each in inside for link in each.element.iterfind("link")),
-            None,
+            return model.full(said)
+        within = (scope for scope in self.scopes if scope is model or scope.prefix.startswith(model.prefix))
+        links = (
+            scope.full(link.get("name", "")) for scope in within for link in scope.element.iterfind("link")
         )
+        return next(links, model.full("link"))

@@ -73,10 +73,7 @@ class SdfJoints:
         elif not self._frames.knows(full):
             self._numbers.refuse(f"has no link {said!r}, which is the {tag} of {where}")
         else:
-            link = self._frames.link_of(full)
-            if link is None:
-                self._numbers.refuse(f"has no link of {said!r}, which is the {tag} of {where}")
-            return link
+            return self._frames.link_of(full)
         return None
 
     def _joint(

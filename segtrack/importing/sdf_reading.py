@@ -63,9 +63,7 @@ def read_sdf(file: Path, root: Element, arguments: Mapping[str, str], findings: 
     between = SdfJoints(frames, numbers, missing, findings).joints(links, joints)
     canonical = frames.link_of("")
     numbers.check()
-    if canonical is None or canonical not in links:
-        said = model.get("canonical_link")
-        raise RobotFileError(file.name, [Problem("", f"has no link {said!r}, which is the canonical_link")])
+    assert canonical is not None  # Or it would be a mistake.
     tree = assemble(model.get("name", ""), bodies, between, links[canonical], findings)
     sides = {body.name: float(body.frame.origin[1]) for body in bodies}
     _add_plugins(tree, frames, {**joints, **links}, sides, findings)
