@@ -64,7 +64,7 @@ def read_mjcf(file: Path, scratch: Path, findings: Findings) -> Element:
         except (ValueError, mujoco.FatalError) as error:
             message = f"must be MJCF that MuJoCo compiles, got {_line(str(error))}"
             raise RobotFileError(file.name, [Problem("", message)]) from None
-    _check_numbers(file, model)
+    _check_numbers(file, model, spec)
     root = _root(file, model, findings)
     inside = [i for i in range(model.nbody) if model.body_rootid[i] == root]
     reader = MjcfBodies(file, scratch, model, spec, findings)
@@ -97,9 +97,13 @@ def _warnings_told(findings: Findings) -> Iterator[None]:
         mujoco.set_mju_user_warning(before)
 
 
-def _check_numbers(file: Path, model: Any) -> None:
+def _check_numbers(file: Path, model: Any, spec: Any) -> None:
     """Raise a mistake for each body with a number that is not finite, or a negative mass."""
-    problems = []
+    problems = [
+        Problem("", f"must have a mass of at least 0 in body {body.name!r}, got {body.mass:g}")
+        for body in spec.bodies
+        if body.mass < 0  # Which MuJoCo makes 0.
+    ]
     for i in range(model.nbody):
         first, count = model.body_geomadr[i], model.body_geomnum[i]
         joint, joints = model.body_jntadr[i], model.body_jntnum[i]
@@ -111,11 +115,6 @@ def _check_numbers(file: Path, model: Any) -> None:
         ]  # fmt: skip
         if not np.isfinite(np.concatenate(numbers)).all():
             problems.append(Problem("", f"must have finite numbers in body {_named(model, i)!r}, got NaN"))
-        elif model.body_mass[i] < 0:
-            message = (
-                f"must have a mass of at least 0 in body {_named(model, i)!r}, got {model.body_mass[i]:g}"
-            )
-            problems.append(Problem("", message))
     if problems:
         raise RobotFileError(file.name, problems)
 

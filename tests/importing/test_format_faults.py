@@ -155,7 +155,7 @@ MJCF_ERRORS: dict[str, tuple[str, str]] = {
         r"must be MJCF that MuJoCo compiles, got XML Error: .*none\.xml.*",
     ),
     "a negative mass": (
-        MJCF.replace('mass="3.0"', 'mass="-3.0"'),
+        MJCF.replace('mass="3.0"', 'mass="-3.0"', 1),
         r"must have a mass of at least 0 in body 'pod_a', got -3",
     ),
     "no body": ("<mujoco/>", r"must have a body in its <worldbody>, got none"),
