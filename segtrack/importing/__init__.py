@@ -4,7 +4,7 @@ Data flows one way:
 
 | module | in | out |
 |---|---|---|
-| `reading`, `xacro_file` | a file | the tree of a URDF |
+| `reading`, `xacro_file`, `tolerant_xml` | a file | the tree of a URDF |
 | `sdf_reading` | an SDF file | the same, from what the next two rows give |
 | `sdf_files`, `sdf_frames` | the file | models without includes; poses of all frames by name |
 | `sdf_bodies`, `sdf_joints` | links and joints | bodies and joints, with the numbers of `sdf_numbers` |

@@ -100,14 +100,8 @@ def named_links(robot: UrdfRobot) -> tuple[str, ...]:
     hinted = [link for link in robot.hints.left + robot.hints.right if not _is_wheel(robot, link)]
     named = [link for link in robot.links if is_called_track(link)]
     both = [link for link in dict.fromkeys([*hinted, *named]) if robot.shapes(link)]
-    # A flipper that carries a link called track, or one named within another, is that one's frame; a plugin
-    # that names both drives both.
-    inner = {
-        link
-        for link in both
-        for other in both
-        if other != link and other in robot.below(link) and not {link, other} <= set(hinted)
-    }
+    # A flipper that carries a link called track, or one named within another, is that one's frame.
+    inner = {link for link in both if any(other != link and other in robot.below(link) for other in both)}
     return tuple(link for link in both if link not in inner or _holds_flippers(robot, link, both))
 
 

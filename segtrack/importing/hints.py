@@ -33,6 +33,8 @@ def read_hints(tree: Element, findings: Findings) -> Hints:
     named: dict[str, list[str]] = {"left": [], "right": []}
     numbers: dict[str, float] = {}
     for plugin in (*tree.iter("plugin"), *tree.iter("hints")):
+        if _steers(plugin):
+            continue
         source = (
             plugin.get("source") or f"plugin {plugin.get('name') or plugin.get('filename') or ''}".strip()
         )
@@ -61,7 +63,12 @@ def read_hints(tree: Element, findings: Findings) -> Hints:
 
 def names_sides(plugin: Element) -> bool:
     """Whether a plugin says which links are tracks of a side."""
-    return any(str(element.tag).lower() in _SIDES for element in plugin.iter())
+    return not _steers(plugin) and any(str(element.tag).lower() in _SIDES for element in plugin.iter())
+
+
+def _steers(plugin: Element) -> bool:
+    """Whether a plugin steers wheels, as an Ackermann one, whose wheels are no track."""
+    return any("steering_joint" in str(element.tag) for element in plugin.iter())
 
 
 def says_something(plugin: Element) -> bool:

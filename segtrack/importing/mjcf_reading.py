@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -90,11 +91,17 @@ def _warnings_told(findings: Findings) -> Iterator[None]:
     import mujoco
 
     before = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda text: findings.add("remark", "MuJoCo warns", _line(text), "MuJoCo"))
+    told = list[str]()
+    mujoco.set_mju_user_warning(told.append)
     try:
-        yield
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        told += [str(each.message) for each in caught]
     finally:
         mujoco.set_mju_user_warning(before)
+    for text in told:
+        findings.add("remark", "MuJoCo warns", _line(text), "its compiler")
 
 
 def _check_numbers(file: Path, model: Any, spec: Any) -> None:

@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from segtrack.description import XML_ERRORS, expanded, read_text
@@ -14,6 +13,7 @@ from segtrack.errors import FileAccessError, InvalidValueError, Phrase, Problem,
 from segtrack.importing.findings import Findings
 from segtrack.importing.mjcf_reading import read_mjcf
 from segtrack.importing.sdf_reading import read_sdf
+from segtrack.importing.tolerant_xml import parse_xml
 from segtrack.importing.xacro_file import expand_xacro
 
 _OTHERS = (".sdf", ".mjcf")
@@ -56,7 +56,7 @@ def read_tree(
     if is_xacro:
         text, arguments = expand_xacro(file, arguments, findings), {}
     try:
-        tree = ElementTree.fromstring(text)
+        tree = parse_xml(text)
     except XML_ERRORS as error:
         raise RobotFileError(file.name, [Problem("", f"must be XML, got {error}")]) from None
     if tree.tag == "sdf":

@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element
 from segtrack.description import XML_ERRORS, find_mesh, mesh_places, read_text
 from segtrack.errors import FileAccessError, Problem, RobotFileError
 from segtrack.importing.findings import Findings
+from segtrack.importing.tolerant_xml import parse_xml
 
 MERGED = "segtrack-merged"
 """Attribute of a model whose links count as its parent's: `<include merge="true">`."""
@@ -41,6 +42,7 @@ def expand_includes(file: Path, root: Element, findings: Findings) -> set[str]:
         RobotFileError: Models that include themselves.
     """
     _mark_old_axes(root)
+    _rename_joints(root, findings)
     missing = set[str]()
     _name_meshes(root, file.parent)
     _expand(file, root, (file.absolute(),), findings, missing)
@@ -101,7 +103,7 @@ def _included(
         loop = ", ".join(place.name if place.name != "model.sdf" else str(place) for place in chain)
         raise RobotFileError(within[0].name, [Problem("", f"must not include itself, got {loop}")])
     try:
-        root = ElementTree.fromstring(read_text(found))
+        root = parse_xml(read_text(found))
     except XML_ERRORS as error:
         raise RobotFileError(found.name, [Problem("", f"must be XML, got {error}")]) from None
     models = root.findall("model")
@@ -109,6 +111,7 @@ def _included(
         got = f"<{root.tag}> with {len(models)}"
         raise RobotFileError(found.name, [Problem("", f"must be an SDF file of one model, got {got}")])
     _mark_old_axes(root)
+    _rename_joints(root, findings)
     _name_meshes(root, found.parent)
     _expand(found, root, chain, findings, missing)
     return models[0]
@@ -117,7 +120,7 @@ def _included(
 def _configured(config: Path) -> Path:
     """SDF file of the newest version that a model.config names."""
     try:
-        files = ElementTree.fromstring(read_text(config)).findall("sdf")
+        files = parse_xml(read_text(config)).findall("sdf")
     except XML_ERRORS as error:
         raise RobotFileError(config.name, [Problem("", f"must be XML, got {error}")]) from None
     newest = max(files, key=lambda each: version_of(each), default=None)
@@ -139,6 +142,17 @@ def _mark_old_axes(root: Element) -> None:
             for axis in [*joint.iterfind("axis"), *joint.iterfind("axis2")]:
                 if axis.find("use_parent_model_frame") is None:
                     ElementTree.SubElement(axis, "use_parent_model_frame").text = "true"
+
+
+def _rename_joints(root: Element, findings: Findings) -> None:
+    """Rename joints with the name of a link, which old files have, as Gazebo does."""
+    for model in root.iter("model"):
+        links = {link.get("name") for link in model.iterfind("link")}
+        for joint in model.iterfind("joint"):
+            name = joint.get("name")
+            if name and name in links:
+                joint.set("name", f"{name}_joint")
+                findings.add("remark", f"joint {name}", f"called {name}_joint", "a link has its name")
 
 
 def _name_meshes(root: Element, folder: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.importing.assembly import BodyJoint, JointKind
+from segtrack.importing.finding import is_flipper_name
 from segtrack.importing.findings import Findings
 from segtrack.importing.sdf_frames import Scope, SdfFrames
 from segtrack.importing.sdf_numbers import SdfNumbers
@@ -89,8 +90,11 @@ class SdfJoints:
         limits = self._limits(limit, where, plain[name]) if kind != "fixed" and said != "continuous" else None
         if limits is not None and limits[0] == limits[1]:
             what = f"both limits are {limits[0]:g}"
-            self._findings.add("remark", f"joint {plain[name]}", "held where it is at 0", what)
-            kind = "fixed"
+            if is_flipper_name(child):
+                limits, done = None, "moves without limits, as a flipper's"
+            else:
+                kind, done = "fixed", "held where it is at 0"
+            self._findings.add("remark", f"joint {plain[name]}", done, what)
         efforts = [self._numbers.bounded(limit, tag, where) for tag in ("effort", "velocity")]
         effort, velocity = (max(value or 0.0, 0.0) for value in efforts)  # -1 is none.
         return BodyJoint(

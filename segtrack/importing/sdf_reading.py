@@ -64,6 +64,10 @@ def read_sdf(file: Path, root: Element, arguments: Mapping[str, str], findings: 
     canonical = frames.link_of("")
     numbers.check()
     assert canonical is not None  # Or it would be a mistake.
+    tilted = numbers.frame(model.find("pose"), "the model").rotation[2, 2] < 1 - 1e-9
+    if tilted:
+        what = "z of the model is up, as where it stands is of the world"
+        findings.add("remark", "tilt of the model's pose", "left aside", what)
     tree = assemble(model.get("name", ""), bodies, between, links[canonical], findings)
     sides = {body.name: float(body.frame.origin[1]) for body in bodies}
     _add_plugins(tree, frames, {**joints, **links}, sides, findings)

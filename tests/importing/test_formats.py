@@ -144,6 +144,39 @@ def test_links_of_track_controllers_are_tracks(tmp_path: Path) -> None:
     assert vehicle.tracks["left"].drive.max_speed == 0.9
 
 
+def test_wheels_that_an_ackermann_plugin_steers_are_no_track(tmp_path: Path) -> None:
+    """Two wheels on a side, which a diff_drive plugin would make a track."""
+    two = as_sdf(mock.wheeled(((-0.2, 0, 0.1), (0.2, 0, 0.1))))
+    drives = "".join(
+        f"<{side}_joint>{side}_wheel_{i}_joint</{side}_joint>" for side in ("left", "right") for i in (0, 1)
+    )
+    plugin = '<plugin name="p" filename="f">{}</plugin></model>'
+    skid = two.replace("</model>", plugin.format(drives))
+    assert set(imported(skid, tmp_path, "skid.sdf").description.tracks) == {"left", "right"}
+    steers = drives + "<left_steering_joint>left_wheel_1_joint</left_steering_joint>"
+    with pytest.raises(SegtrackError, match="2 and 2 wheels are on its sides"):
+        imported(two.replace("</model>", plugin.format(steers)), tmp_path, "car.sdf")
+
+
+@pytest.mark.parametrize("values, said", [(("0.7", "0.7"), 0.7), (("0.7", "0.9"), None)])
+def test_the_friction_of_wheels_is_a_hint_if_it_is_one_number(
+    tmp_path: Path, values: tuple[str, str], said: float | None
+) -> None:
+    text = as_sdf(mock.wheeled())
+    parts = text.split('<link name="right_wheel_0"')
+    surface = "<surface><friction><ode><mu>{}</mu></ode></friction></surface></collision>"
+    left, right = (
+        part.replace("</collision>", surface.format(mu)) for part, mu in zip(parts, values, strict=True)
+    )
+    found = imported('<link name="right_wheel_0"'.join([left, right]), tmp_path, "robot.sdf")
+    track = next(found.description.mounted_tracks())
+    told = [each.value for each in found.findings if each.what == "mu of collisions of tracks and wheels"]
+    if said is None:
+        assert told == ["0.7 to 0.9, left aside"]
+    else:
+        assert (track.spec.contact.friction, told) == (said, [])
+
+
 def test_moving_surfaces_of_an_mjcf_are_tracks(tmp_path: Path) -> None:
     pytest.importorskip("mujoco", minversion="3.11")
     boxes = re.sub(
@@ -197,6 +230,17 @@ def test_a_model_is_found_by_a_variable(
         imported(text, folder, "robot.sdf")
     monkeypatch.setenv(variable, str(tmp_path / "store"))
     assert imported(text, folder, "robot.sdf").description.mass == pytest.approx(26.0, abs=1e-9)
+
+
+def test_what_gazebo_reads_and_xml_forbids_is_read(tmp_path: Path) -> None:
+    """Blanks before the declaration, dashes in comments, prefixes that nothing declares, names used twice."""
+    text = "\n" + as_sdf(mock.boxed(), "1.6").replace(
+        "</model>", "<!-- gz topic --once -- --><gz:policies a:b='1'><gz:x/></gz:policies></model>"
+    )
+    text = text.replace('name="pod_a_joint"', 'name="pod_a"')
+    found = imported(text, tmp_path, "robot.sdf")
+    assert_same(imported(mock.boxed(), tmp_path, "robot.urdf").description, found.description)
+    assert ("joint pod_a", "called pod_a_joint") in [(each.what, each.value) for each in found.findings]
 
 
 def test_one_of_several_models_is_chosen_by_its_name(tmp_path: Path) -> None:

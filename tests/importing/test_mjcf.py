@@ -246,6 +246,25 @@ def test_what_a_vehicle_cannot_say_is_told_once_with_its_number(file: Path) -> N
     }
 
 
+def test_a_warning_of_mujoco_is_a_remark(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    (tmp_path / "child.xml").write_text(
+        '<mujoco model="child"><option timestep="0.001"/><worldbody><body name="c"><geom size="1"/></body>'
+        "</worldbody></mujoco>",
+        encoding="utf-8",
+    )
+    file = tmp_path / "robot.xml"
+    file.write_text(
+        '<mujoco><compiler conflict="warning"/><asset><model name="child" file="child.xml"/></asset>'
+        "<worldbody>"
+        '<body name="a"><freejoint/><attach model="child" body="c" prefix="p"/></body></worldbody></mujoco>',
+        encoding="utf-8",
+    )
+    findings = Findings()
+    tree_of(file, findings)
+    assert any(each.what == "MuJoCo warns" and "timestep" in each.value for each in findings), list(findings)
+    assert not recwarn.list
+
+
 def test_a_body_that_is_no_tree_of_numbers_is_refused_by_name(tmp_path: Path) -> None:
     file = tmp_path / "robot.xml"
     file.write_text(

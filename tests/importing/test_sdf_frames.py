@@ -366,3 +366,14 @@ def test_limits_of_a_joint_are_read(tmp_path: Path, limit: str, kind: str) -> No
     else:
         assert said is not None
         assert (float(said.get("effort", "1")), float(said.get("velocity", "1"))) == (0.0, 3.0)
+
+
+def test_a_flipper_that_its_limits_hold_stays_a_flipper(tmp_path: Path) -> None:
+    axis = "<axis><xyz>0 1 0</xyz><limit><lower>0</lower><upper>0</upper></limit></axis>"
+    ends = "<parent>a</parent><child>left_flipper</child>"
+    one = f'<joint name="j" type="revolute">{ends}{axis}</joint>'
+    findings = Findings()
+    found = tree_of(sdf(link("a", ""), link("left_flipper", ""), one), tmp_path, findings).find("joint")
+    assert found is not None and found.get("type") == "continuous"
+    told = [(each.what, each.value, each.source) for each in findings]
+    assert ("joint j", "moves without limits, as a flipper's", "both limits are 0") in told
