@@ -27,7 +27,7 @@ class BodyShape:
     """Shape of a body.
 
     Attributes:
-        kind: Whether it collides or is seen.
+        kind: Kind: it collides, or is seen alone.
         frame: Frame of the shape in the body's frame.
         tag: Element of a URDF: box, cylinder, sphere, capsule or mesh.
     """

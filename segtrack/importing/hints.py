@@ -62,17 +62,17 @@ def read_hints(tree: Element, findings: Findings) -> Hints:
 
 
 def names_sides(plugin: Element) -> bool:
-    """Whether a plugin says which links are tracks of a side."""
+    """True if a plugin says which links are tracks of a side."""
     return not _steers(plugin) and any(str(element.tag).lower() in _SIDES for element in plugin.iter())
 
 
 def _steers(plugin: Element) -> bool:
-    """Whether a plugin steers wheels, as an Ackermann one, whose wheels are no track."""
+    """True if a plugin steers wheels, as an Ackermann one, whose wheels are no track."""
     return any("steering_joint" in str(element.tag) for element in plugin.iter())
 
 
 def says_something(plugin: Element) -> bool:
-    """Whether a plugin says anything of tracks."""
+    """True if a plugin says anything of tracks."""
     return names_sides(plugin) or any(str(element.tag).lower() in _NUMBERS for element in plugin.iter())
 
 
@@ -81,7 +81,7 @@ def add_sides(tree: Element, source: str, named: Mapping[str, float], findings: 
 
     Args:
         tree: Tree of the robot.
-        source: What says that they are tracks.
+        source: Source that says so, in words.
         named: Place of each link along y, to the left [m].
         findings: List to which a remark on those in the middle is added.
     """
@@ -102,7 +102,7 @@ def add_friction(
 
     Args:
         tree: Tree of the robot, with its hints on sides.
-        source: What says it.
+        source: Source of the numbers, in words.
         frictions: Friction coefficients of the shapes of links that say some, by name.
         findings: List to which a remark is added where they are several.
     """

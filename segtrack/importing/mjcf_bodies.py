@@ -160,7 +160,7 @@ class MjcfBodies:
 
 
 def _is_same(file: Path, scale: Array, vertices: Array, moved: Frame) -> bool:
-    """Whether a mesh file, scaled and moved, has the hull of vertices (n, 3) [m]."""
+    """True if a mesh file, scaled and moved, has the hull of vertices (n, 3) [m]."""
     try:
         corners = moved.points(convex_corners(str(file)) * scale)
     except InvalidValueError:

@@ -64,7 +64,7 @@ class MjcfJoints:
         return int(self._model.jnt_type[joint])
 
     def _moves(self, joint: int) -> bool:
-        """Whether a vehicle file can say a joint; one that it cannot is held with a remark."""
+        """True if a vehicle file can say a joint; one that it cannot is held with a remark."""
         kinds = self._mujoco.mjtJoint
         if self._type(joint) in (int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE)):
             return True

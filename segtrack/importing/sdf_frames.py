@@ -68,7 +68,7 @@ class SdfFrames:
                 yield scope, scope.full(element.get("name", "")), element
 
     def knows(self, name: str) -> bool:
-        """Whether there is a frame of a full name."""
+        """True if there is a frame of a full name."""
         return name in self._resolved or name in self._named
 
     def frame(self, name: str) -> Frame:

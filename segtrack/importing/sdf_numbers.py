@@ -65,7 +65,7 @@ class SdfNumbers:
         return None if abs(value) >= _NONE else value
 
     def flag(self, owner: Element | None, tag: str) -> bool:
-        """Whether an element below an owner is true."""
+        """True if an element below an owner is true."""
         text = owner.findtext(tag) if owner is not None else None
         return (text or "").strip().lower() in ("true", "1")
 
