@@ -165,7 +165,7 @@ class StudyFileError(DescriptionFileError):
 
 
 class RobotFileError(DescriptionFileError):
-    """A robot's URDF or xacro file with mistakes, or one in which no tracks are found."""
+    """A robot's URDF, xacro, SDF or MJCF file with mistakes, or one in which no tracks are found."""
 
 
 class LogFileError(SegtrackError):

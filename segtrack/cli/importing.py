@@ -1,4 +1,4 @@
-"""Command `segtrack import`: from somebody's URDF to a vehicle file that drives."""
+"""Command `segtrack import`: from somebody's robot to a vehicle file that drives."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 @command
 def import_file(
     file: Annotated[
-        Path, typer.Argument(parser=path, help="URDF or xacro file of the robot.", show_default=False)
+        Path,
+        typer.Argument(
+            parser=path, help="URDF, xacro, SDF or MJCF (.xml) file of the robot.", show_default=False
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -40,7 +43,11 @@ def import_file(
     ] = None,
     arguments: Annotated[
         list[str] | None,
-        typer.Option("--arg", help="name:=value of a xacro file; may be repeated.", show_default=False),
+        typer.Option(
+            "--arg",
+            help="name:=value of a xacro file; model:=NAME of an SDF file of several; may be repeated.",
+            show_default=False,
+        ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Take what is proposed, without questions.")] = False,
     tracks_around_wheels: Annotated[
@@ -48,7 +55,7 @@ def import_file(
     ] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Make a vehicle file of a robot's URDF or xacro file: find its tracks, ask for guesses, drive it.
+    """Make a vehicle file of a robot's URDF, xacro, SDF or MJCF file: find tracks, ask for guesses, drive it.
 
     It writes the vehicle file, a URDF for its body and a picture, and prints what it found, guessed and
     missed, with a trial drive: 0.5 m straight on and a turn on flat ground. It ends with exit code 2 where it

@@ -10,8 +10,11 @@ from xml.etree import ElementTree
 
 from segtrack.description.base import XML_ERRORS, shown
 
-_PATHS = {"package": "ROS_PACKAGE_PATH", "model": "GAZEBO_MODEL_PATH"}
-"""Environment variable with folders of packages or models, by a name's scheme."""
+_PATHS = {
+    "package": ("ROS_PACKAGE_PATH",),
+    "model": ("GZ_SIM_RESOURCE_PATH", "SDF_PATH", "GAZEBO_MODEL_PATH"),
+}
+"""Environment variables with folders of packages or models, by a name's scheme."""
 _PREFIXES = "AMENT_PREFIX_PATH"
 """Environment variable with ROS 2's folders of installed packages, below `share`."""
 
@@ -41,7 +44,7 @@ def mesh_places(name: str, folder: Path) -> str:
     places = f"looked in {shown(folder)} and the folders above"
     if scheme not in _PATHS:
         return places
-    wanted, variables = f"a folder {rest.partition('/')[0]}", _PATHS[scheme]
+    wanted, variables = f"a folder {rest.partition('/')[0]}", ", ".join(_PATHS[scheme])
     if scheme == "package":
         wanted, variables = f"{wanted} or a package.xml of that name", f"{variables} and {_PREFIXES}"
     return f"{places} for {wanted}, and in {variables}"
@@ -58,7 +61,7 @@ def _candidates(name: str, folder: Path) -> Iterator[Path]:
     package, _, inside = rest.partition("/")
     if scheme == "package":
         yield from (place / inside for place in above if _package_of(place) == package)
-    for place in _listed(_PATHS.get(scheme, "")):
+    for place in (place for variable in _PATHS.get(scheme, ()) for place in _listed(variable)):
         yield place / rest
         if scheme == "package":
             # ROS crawls the folders below.

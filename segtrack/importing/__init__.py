@@ -1,10 +1,16 @@
-"""Import of somebody's robot: URDF or xacro in, a vehicle file that drives out.
+"""Import of somebody's robot: URDF, xacro, SDF or MJCF in, a vehicle file that drives out.
 
 Data flows one way:
 
 | module | in | out |
 |---|---|---|
-| `reading`, `xacro_file` | a file | the tree of a URDF, and the hints of its plugins |
+| `reading`, `xacro_file`, `tolerant_xml` | a file | the tree of a URDF |
+| `sdf_reading` | an SDF file | the same, from what the next two rows give |
+| `sdf_files`, `sdf_frames` | the file | models without includes; poses of all frames by name |
+| `sdf_bodies`, `sdf_joints` | links and joints | bodies and joints, with the numbers of `sdf_numbers` |
+| `mjcf_reading` | an MJCF file, as MuJoCo compiles it | the same, by `mjcf_bodies` and `mjcf_joints` |
+| `assembly` | bodies and joints in the model's frame | the tree, whose joints are at their links' origins |
+| `hints` | the tree | what plugins, or readers of other formats, say of its tracks |
 | `repairs` | the tree | a tree that loads: no empty or missing meshes, doubled links, impossible inertias |
 | `robot` | the tree | `UrdfRobot`: links, joints and shapes in the root frame, all joints at 0 |
 | `outlines` | points, circles | pulleys of a belt: the convex outline of wheels, or one fitted to a shape |
@@ -18,9 +24,9 @@ Data flows one way:
 | `imported` | a path | `ImportedRobot`: files written, description, findings |
 | `trial` | a description | weight on belts, 0.5 m straight, a turn, its yaw rate over planar friction |
 
-The common form is a URDF tree, as the body of a vehicle file is one: another format is another reader. What
-is found, where it is from and how sure it is stand in one list of `ImportFinding`s, which the command shows
-as a table.
+The common form is a URDF tree, as the body of a vehicle file is one: another format is another reader, to
+bodies and joints of which `assembly` makes a tree. What is found, where it is from and how sure it is stand
+in one list of `ImportFinding`s, which the command shows as a table.
 """
 
 import lazy_loader

@@ -89,14 +89,16 @@ def is_flipper_name(name: str) -> bool:
     return bool(_FLIPPER.search(words_of(name)))
 
 
+def is_called_track(name: str) -> bool:
+    """Return whether a name says track or flipper, and no part of one."""
+    words = words_of(name)
+    return bool(_TRACK.search(words) or _FLIPPER.search(words)) and not _NO_TRACK.search(words)
+
+
 def named_links(robot: UrdfRobot) -> tuple[str, ...]:
     """Links that plugins or their own names call tracks or flippers, and that have shapes."""
     hinted = [link for link in robot.hints.left + robot.hints.right if not _is_wheel(robot, link)]
-    named = []
-    for link in robot.links:
-        words = words_of(link)
-        if (_TRACK.search(words) or _FLIPPER.search(words)) and not _NO_TRACK.search(words):
-            named.append(link)
+    named = [link for link in robot.links if is_called_track(link)]
     both = [link for link in dict.fromkeys([*hinted, *named]) if robot.shapes(link)]
     # A flipper that carries a link called track, or one named within another, is that one's frame.
     inner = {link for link in both if any(other != link and other in robot.below(link) for other in both)}

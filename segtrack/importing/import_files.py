@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
+from xml.etree.ElementTree import Element
 
 from segtrack.errors import InvalidValueError
-from segtrack.files import check_file
+from segtrack.files import check_file, restored_on_error
 from segtrack.importing.vehicle_text import FIRST_LINE
+
+_EXPECTED = "of a file that is not there yet, or that `segtrack import` wrote"
 
 
 class ImportFiles(NamedTuple):
@@ -47,5 +53,52 @@ class ImportFiles(NamedTuple):
             others = [file for file in (self.urdf, self.picture) if file.exists()]
         others += [file for file in self if file.exists() and source.exists() and file.samefile(source)]
         if others:
-            expected = "of a file that is not there yet, or that `segtrack import` wrote"
-            raise InvalidValueError("--out", expected, str(others[0]))
+            raise InvalidValueError("--out", _EXPECTED, str(others[0]))
+
+    @contextmanager
+    def restored_on_error(self) -> Iterator[None]:
+        """Put all back as they were if the block fails."""
+        with _restored(self):
+            yield
+
+    @contextmanager
+    def with_meshes(self, tree: Element, scratch: Path) -> Iterator[None]:
+        """Put meshes of a tree that are in a folder beside the URDF, if the block does not fail.
+
+        Args:
+            tree: Tree of the robot, whose meshes are named anew.
+            scratch: Folder of the meshes.
+
+        Raises:
+            InvalidValueError: A file of that name is not of an import.
+        """
+        meshes = [mesh for mesh in tree.iter("mesh") if Path(mesh.get("filename", "")).parent == scratch]
+        beside = {
+            mesh.get("filename", ""): self.urdf.with_name(
+                f"{self.urdf.stem}_{Path(mesh.get('filename', '')).name}"
+            )
+            for mesh in meshes
+        }
+        if not self.vehicle.exists() and (others := [file for file in beside.values() if file.exists()]):
+            raise InvalidValueError("--out", _EXPECTED, str(others[0]))
+        with _restored(beside.values()):
+            for source, file in beside.items():
+                shutil.copyfile(source, file)
+            for mesh in meshes:
+                mesh.set("filename", str(beside[mesh.get("filename", "")].absolute()))
+            yield
+
+
+@contextmanager
+def _restored(files: Iterable[Path]) -> Iterator[None]:
+    """Put files back as they were if the block fails."""
+    before = {file: file.read_bytes() if file.exists() else None for file in files}
+    try:
+        yield
+    except BaseException:
+        for file, content in before.items():
+            if content is None:
+                file.unlink(missing_ok=True)
+            else:
+                file.write_bytes(content)
+        raise

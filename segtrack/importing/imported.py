@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +20,11 @@ from segtrack.importing.carriers import find_carriers
 from segtrack.importing.direction import centred, forward_of, turned
 from segtrack.importing.finding import FoundTrack, count_axles, find_axle, find_tracks, is_on_both_sides
 from segtrack.importing.findings import Findings, ImportFinding
+from segtrack.importing.hints import read_hints
 from segtrack.importing.import_files import ImportFiles
 from segtrack.importing.plan import VehiclePlan
 from segtrack.importing.planner import Planner
-from segtrack.importing.reading import read_hints, read_tree, remark_unread
+from segtrack.importing.reading import read_tree
 from segtrack.importing.repairs import repair
 from segtrack.importing.robot import MOVING, UrdfRobot
 from segtrack.importing.settings import Ask, Settings
@@ -62,10 +64,10 @@ def import_robot(
     """Import a robot: find its tracks, and write a vehicle file and a URDF for its body.
 
     Args:
-        path: Path of a URDF or xacro file.
+        path: Path of a URDF, xacro, SDF or MJCF file; the root element says which it is.
         out: Path of the vehicle file (.yaml); by default the robot's name, in the current folder. The URDF of
             its body is written beside it, as NAME_body.urdf.
-        arguments: Arguments of a xacro file by name.
+        arguments: Arguments of a xacro file by name; of an SDF file `model`, the name of one of several.
         settings: Numbers that the user sets, by name: friction, max_speed [m/s], max_force [N],
             grouser_height [m], grouser_pitch [m], belt_mass [kg], belt_thickness [m], mass [kg]; and
             forward: x, -x, y or -y.
@@ -75,7 +77,7 @@ def import_robot(
     Raises:
         FileAccessError: A file that is missing, or cannot be read or written; nothing is left of what was.
         RobotFileError: Mistakes in the file, no tracks in it, or no mass.
-        MissingPackageError: A xacro file, without the library `xacro`.
+        MissingPackageError: A xacro file without the library `xacro`, an MJCF file without `mujoco`.
         UnknownNameError: A setting that there is not.
         InvalidValueError: A setting that cannot be.
     """
@@ -84,8 +86,10 @@ def import_robot(
         files.check(Path(path))
     chosen = Settings(settings or {}, ask, findings)
     try:
-        file, tree = read_tree(path, arguments or {}, findings)
-        return _imported(file, tree, files, chosen, tracks_around_wheels, findings)
+        with tempfile.TemporaryDirectory() as folder:
+            scratch = Path(folder)
+            file, tree = read_tree(path, arguments or {}, scratch, findings)
+            return _imported(file, tree, scratch, files, chosen, tracks_around_wheels, findings)
     except RobotFileError as error:
         missing = [f"missing: {f.what}: {f.value} ({f.source})" for f in findings if f.certainty == "missing"]
         problems = [*error.problems, *(Problem("", each) for each in missing)]
@@ -95,13 +99,13 @@ def import_robot(
 def _imported(
     file: Path,
     tree: Element,
+    scratch: Path,
     files: ImportFiles | None,
     settings: Settings,
     around_wheels: bool,
     findings: Findings,
 ) -> ImportedRobot:
-    """Robot of a URDF tree, imported to a vehicle file."""
-    remark_unread(tree, findings)
+    """Robot of a URDF tree, with meshes in a folder of its own, imported to a vehicle file."""
     repair(file, tree, findings)
     name = _plain_name(tree.get("name") or "", file.stem.partition(".")[0])
     robot = _with_mass(
@@ -114,7 +118,7 @@ def _imported(
     plan = Planner(robot, find_carriers(robot, tracks, findings), settings, findings).plan()
     _remark_still_joints(robot, plan, findings)
     _compare_separation(robot, tracks, findings)
-    with restored_on_error(files):
+    with restored_on_error(files), files.with_meshes(robot.tree, scratch):
         write_text(files.urdf, urdf_text(robot, plan, files.vehicle.parent, findings))
         description = _written(robot, plan, files, file.name, findings)
     return ImportedRobot(description, *files, tuple(findings))

@@ -15,7 +15,7 @@ from segtrack.recording.setup import VehicleFiles
 URDF = """<robot name="r"><link name="base_link"><inertial><mass value="20"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
 <collision><geometry><mesh filename="{}"/></geometry></collision></link></robot>"""
-PATHS = "ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GAZEBO_MODEL_PATH"
+PATHS = "ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH", "SDF_PATH"
 
 
 def vehicle_file(folder: Path, mesh: str) -> Path:
@@ -49,6 +49,8 @@ def no_paths(monkeypatch):
         ("package://arm/hull.stl", "ros2/share/arm/hull.stl", "AMENT_PREFIX_PATH", "nowhere:{}/ros2"),
         ("model://arm/hull.stl", "src/arm/hull.stl", None, ""),
         ("model://arm/hull.stl", "models/arm/hull.stl", "GAZEBO_MODEL_PATH", "models"),
+        ("model://arm/hull.stl", "models/arm/hull.stl", "GZ_SIM_RESOURCE_PATH", "models"),
+        ("model://arm/hull.stl", "models/arm/hull.stl", "SDF_PATH", "nowhere:{}/models"),
         ("file://{}/a b/hull.stl", "a b/hull.stl", None, ""),
         ("file://{}/a%20b/hull.stl", "a b/hull.stl", None, ""),
         ("file://{}/a%2520b#[1]/hull.stl", "a%20b#[1]/hull.stl", None, ""),

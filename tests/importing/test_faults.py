@@ -28,8 +28,7 @@ def added(part: str, base: str = BASE) -> str:
 
 ERRORS: dict[str, tuple[str, str]] = {
     "not XML": (BASE[:300], r"must be XML, got"),
-    "an SDF": ('<sdf version="1.7"><model name="a"/></sdf>', r"root element <robot>, got <sdf>"),
-    "an MJCF": ("<mujoco/>", r"root element <robot>, got <mujoco>"),
+    "another format": ("<COLLADA/>", r"root element <robot>, <sdf> or <mujoco>, got <COLLADA>"),
     "no links": (mock.robot(), r"must have"),
     "no mass at all": (re.sub("<inertial>.*?</inertial>", "", BASE), r"must give its links a mass"),
     "a negative mass": (
@@ -260,7 +259,7 @@ def test_a_fault_is_remarked(tmp_path: Path, fault: str) -> None:
 
 
 def test_there_are_thirty_faults_and_more() -> None:
-    assert len(ERRORS) + len(REMARKS) >= 30
+    assert len(ERRORS) + len(REMARKS) >= 45
 
 
 @pytest.mark.parametrize(
@@ -282,7 +281,10 @@ def test_there_are_thirty_faults_and_more() -> None:
             {"settings": {"forward": "y"}},
             "--set forward must be across the axles, which lie along y, got 'y'",
         ),
-        ({"arguments": {"tracks": "1"}}, "--arg must be left out of a file that is not xacro, got tracks"),
+        (
+            {"arguments": {"tracks": "1"}},
+            "--arg must be left out of a file that is not xacro or SDF, got tracks",
+        ),
         ({"out": "robot.txt"}, "--out"),
     ],
 )
