@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -56,12 +56,6 @@ class ImportFiles(NamedTuple):
             raise InvalidValueError("--out", _EXPECTED, str(others[0]))
 
     @contextmanager
-    def restored_on_error(self) -> Iterator[None]:
-        """Put all back as they were if the block fails."""
-        with _restored(self):
-            yield
-
-    @contextmanager
     def with_meshes(self, tree: Element, scratch: Path) -> Iterator[None]:
         """Put meshes of a tree that are in a folder beside the URDF, if the block does not fail.
 
@@ -81,24 +75,9 @@ class ImportFiles(NamedTuple):
         }
         if not self.vehicle.exists() and (others := [file for file in beside.values() if file.exists()]):
             raise InvalidValueError("--out", _EXPECTED, str(others[0]))
-        with _restored(beside.values()):
+        with restored_on_error(beside.values()):
             for source, file in beside.items():
                 shutil.copyfile(source, file)
             for mesh in meshes:
                 mesh.set("filename", str(beside[mesh.get("filename", "")].absolute()))
             yield
-
-
-@contextmanager
-def _restored(files: Iterable[Path]) -> Iterator[None]:
-    """Put files back as they were if the block fails."""
-    before = {file: file.read_bytes() if file.exists() else None for file in files}
-    try:
-        yield
-    except BaseException:
-        for file, content in before.items():
-            if content is None:
-                file.unlink(missing_ok=True)
-            else:
-                file.write_bytes(content)
-        raise
