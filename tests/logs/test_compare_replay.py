@@ -27,7 +27,7 @@ from segtrack.logs.compare import (
     simulations,
 )
 from segtrack.logs.mapping import TimeUncertainty, load_terrain, parse_terrain
-from segtrack.logs.replay import AlignedLog, Place, Replay, ReplaySettings, first_touch
+from segtrack.logs.replay import AlignedLog, Replay, ReplaySettings, align, first_touch
 
 STEP = "terrain: [{step: {height: 0.2, length: 2.0}, place: {x: 1.0}}]"
 
@@ -37,25 +37,27 @@ def saturating(friction):
     return RodClimb(height=0.2 + 0.1 * (min(friction, 0.62) - 0.6))
 
 
-def rod_of(settings, log, belts):
+def rod_of(settings, log, belts, start):
     """A climb that depends on everything that is varied: friction, time step, place; commands are slower."""
     friction = settings.load().vehicle.tracks["left"].contact.friction
     return RodClimb(
         height=0.2 + 0.1 * (friction - 0.6) + 2.0 * (settings.time_step - 0.001),
         speed=0.09 if belts == "commanded" else 0.1,
-        gap=0.2 - log.start.x,
+        gap=0.2 - (log.start.x - start.x),
     )
 
 
 @pytest.fixture
 def replay(monkeypatch):
-    def replay_log(log, settings, *, belts):
-        return rod_of(settings, log, belts).motion(name=belts)
-
-    monkeypatch.setattr(simulations, "replay_log", replay_log)
     settings = ReplaySettings(load_vehicle("quince"), parse_terrain(STEP, "step"))
     logged = RodClimb().motion(name="climb.csv")
-    log = AlignedLog(logged, 0.0, 10.0, Place(0.0, 0.0, 0.0), event=2.0, x_std=0.01)
+    start = align(logged, replace(settings, event=2.0)).start
+
+    def replay_log(log, settings, *, belts):
+        return rod_of(settings, log, belts, start).motion(name=belts)
+
+    monkeypatch.setattr(simulations, "replay_log", replay_log)
+    log = AlignedLog(logged, 0.0, 10.0, start, event=2.0, x_std=0.01)
     runs = (replay_log(log, settings, belts=belts) for belts in ("commanded", "measured"))
     return Replay(settings, settings.load(), log, *runs)
 
@@ -366,3 +368,19 @@ def test_an_input_at_its_bound_is_uncertain_to_one_side(replay):
     }
     assert replay.scene.vehicle.tracks["left"].drive.lag == 0.0
     assert {sign: vehicle.tracks["left"].drive.lag for sign, vehicle in tried.items()} == {-1: 0.0, 1: 0.2}
+
+
+def test_a_radius_that_is_uncertain_touches_elsewhere(replay):
+    """By PackBot's pulleys: nose and first touch are farther ahead by what the radius is larger."""
+    vehicle = load_vehicle("packbot")
+    own = replace(replay.settings, vehicle=vehicle)
+    stated = Stated(inputs={"pulley_radius": 0.004})
+    planned = simulations.plan_simulations(replace(replay, settings=own, scene=own.load()), stated, False)
+    starts = {
+        job.sign if job.wrong is None else job.wrong: job.log.start.x
+        for job in planned
+        if (job.name, job.run) == ("pulley_radius", "measured")
+    }
+    radius = max(pulley.radius for pulley in vehicle.tracks["left"].path.pulleys)
+    low, high = starts[-1] - starts[1], starts[0.5 * radius] - starts[1.5 * radius]
+    assert low == pytest.approx(0.008, rel=0.3) and high == pytest.approx(radius, rel=0.3)

@@ -598,3 +598,14 @@ def test_a_model_that_is_wrong_alike_in_all_logs_has_wider_intervals_that_hold_t
 
 def test_stds_are_those_of_the_doubles() -> None:
     assert {key: logged("a", 0.1, 1).motion.signals[key].std for key in STD} == STD
+
+
+def test_bounds_that_the_vehicle_cannot_have_are_refused_before_anything_is_simulated() -> None:
+    """Trapezoidal's pulleys half as large again would overlap."""
+    case = replace(logged("a", 0.2, 1), simulate=of_a_sum)
+    with pytest.raises(InvalidValueError) as error:
+        fit(load_vehicle("trapezoidal"), [case], {"pulley_radius": Choice()})
+    assert str(error.value).startswith(
+        "bounds of pulley_radius must be ones that the vehicle can have, give "
+    )
+    assert "0.09 m: track left of trapezoidal with pulleys 1.5 times as large" in str(error.value)

@@ -253,12 +253,13 @@ def _shifted_log(
 ) -> tuple[AlignedLog, ReplaySettings]:
     """The log and the settings with one input off by so much.
 
-    With another setting the first touch is at another place, and so is the log's beginning.
+    With another setting or radius the first touch is at another place, and so is the log's beginning.
     """
-    log, terrain = replay.log, replay.scene.terrain
-    if name != SETTING:
-        return log, replace(base, vehicle=shifted(replay.scene.vehicle, name, by))
-    return _placed_anew(log, replace(base, terrain=_shifted_terrain(terrain, by)))
+    if name == SETTING:
+        settings = replace(base, terrain=_shifted_terrain(replay.scene.terrain, by))
+    else:
+        settings = replace(base, vehicle=shifted(replay.scene.vehicle, name, by))
+    return _placed_anew(replay.log, settings)
 
 
 def _with_wrong_values(

@@ -194,6 +194,8 @@ AT_BOUND = 0.005
 """Distance from a bound at which an unknown has run into it, as a share of its range [-]."""
 _ROUGH = 2.0
 """A rise that is no more than so many times the cost's noise is none [-]."""
+_ROUNDING = 1e-9
+"""Share of an unknown's range that scaling it there and back may make of a bound [-]."""
 _MOST_STEPS = 4
 """Largest number of least-squares steps over the other unknowns at each point."""
 
@@ -401,7 +403,8 @@ class ParameterEstimate:
     def is_written(self) -> bool:
         """True if the written vehicle has the value: logs bound it, or rule out the one from before."""
         low, high = self.interval
-        return self.is_bounded or not low <= self.unknown.start <= high
+        off = _ROUNDING * (self.unknown.high - self.unknown.low)
+        return self.is_bounded or not low - off <= self.unknown.start <= high + off
 
     def summary(self) -> dict[str, Any]:
         """Return a JSON-serialisable dict."""

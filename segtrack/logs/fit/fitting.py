@@ -26,6 +26,7 @@ from segtrack.logs.fit.estimates import (
     estimates_of,
     profile,
     uncertainty_of,
+    with_unit,
 )
 from segtrack.logs.fit.evaluate import (
     HASH,
@@ -273,7 +274,12 @@ def _checked(
     unknowns = unknowns_of(choices, vehicle, {case.name: case.place_std for case in fitted})
     for unknown in unknowns:
         for bound in (unknown.low, unknown.high) if unknown.log is None else ():
-            with_parameters(vehicle, {unknown.name: bound})
+            try:
+                with_parameters(vehicle, {unknown.name: bound})
+            except InvalidValueError as error:
+                expected = "ones that the vehicle can have, give narrower ones"
+                got = Phrase(f"{with_unit(bound, unknown.unit)}: {error}")
+                raise InvalidValueError(f"bounds of {unknown.name}", expected, got) from None
     return fitted, unknowns
 
 

@@ -44,7 +44,7 @@ class FittedCase:
         after: Residuals with the fitted one (n, k) [-].
         score_before: Score of `before`.
         score: Score of `after`.
-        score_written: Score of the vehicle that is written, in which only what is identified was changed.
+        score_written: Score of the vehicle that is written, in which what is not identified may be as it was.
         offsets: Fitted offsets of its clock and of its place.
         place_std: Standard deviation of its place [m]; None where it was not fitted, or of no finished fit.
     """
@@ -85,8 +85,8 @@ class Fit:
     Attributes:
         start: The vehicle from which it began.
         vehicle: The fitted one.
-        written: The one that is written: `start` with the values of what is identified; `vehicle` if the fit
-            was interrupted.
+        written: The one that is written: `start` with the values of what is identified, or was ruled out;
+            `vehicle` if the fit was interrupted.
         values: Values of all unknowns by name, in their units.
         cases: Logs that were fitted and held out.
         seed: Seed of everything random.

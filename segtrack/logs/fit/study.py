@@ -95,7 +95,7 @@ def calibrated(found: Fit, provenance: Mapping[str, str]) -> VehicleDescription:
     """The written vehicle with its calibration.
 
     Logs of earlier fits, and what was fitted to them and is not fitted again, stay in it. A fit of clocks
-    alone, or one that identified nothing, leaves the vehicle as it was.
+    alone, or one that identified nothing and ruled nothing out, leaves the vehicle as it was.
 
     Args:
         found: A fit; of one that was interrupted no uncertainty is known.

@@ -80,7 +80,7 @@ def _phases(comparison: Comparison) -> Table:
     return table
 
 
-_TELLS = "Tells: half, and one and a half, of this parameter would be seen."
+_TELLS = "Tells: half, and one and a half if it can be, of this parameter would be seen."
 
 
 def _whole(run: RunComparison) -> Iterator[Table]:
