@@ -108,11 +108,7 @@ def test_a_wrong_value_is_seen_by_what_it_changes_and_not_by_what_a_little_of_it
     expected = [abs(np.arcsin(h / 0.35) - np.arcsin(0.2 / 0.35)) for h in heights]
     assert [wrong.value for wrong in row.wrong_values] == pytest.approx([0.3, 0.9])
     assert [wrong.change for wrong in row.wrong_values] == pytest.approx(expected, rel=0.01)
-    others = [part for name, part in row.parts.inputs.items() if name != "friction"]
-    data = row.parts.data_uncertainty
-    assert row.wrong_values[0].needed == pytest.approx(
-        2 * np.sqrt(data**2 + np.square(others).sum()), rel=1e-6
-    )
+    assert row.wrong_values[0].needed == pytest.approx(2 * row.uncertainty)
     assert row.tells == (() if saturates else ("friction",))
 
 

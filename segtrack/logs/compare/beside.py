@@ -241,8 +241,8 @@ def _told(
 ) -> Iterator[WrongValue]:
     """Yield what wrong values change an error by, and the change from which each is seen.
 
-    Two simulations differ by u_num for no reason: that much of a change does not count. What else is
-    uncertain of the error is u_val without the parameter's own share.
+    Two simulations differ by u_num for no reason: that much of a change does not count. The error is judged by
+    u_val, of which the parameter's own share is a part: where a little of it changes much, more is hidden.
     """
     total = parts.validation
     if total is None:
@@ -251,9 +251,7 @@ def _told(
     for (name, value), errors in wrong.items():
         change = error.less(errors[key]).rms if key in errors else math.nan
         seen = max(change - numerics, 0.0) if math.isfinite(change) else None
-        own = parts.inputs.get(name) or 0.0
-        needed = COVERAGE * math.sqrt(max(total**2 - own**2, 0.0))
-        yield WrongValue(name, value, PARAMETERS[name].unit, seen, needed)
+        yield WrongValue(name, value, PARAMETERS[name].unit, seen, COVERAGE * total)
 
 
 def _row(pair: _Pair, run: Run, key: Key, parts: Uncertainty, ranges: Mapping[str, float]) -> ErrorRow:

@@ -31,7 +31,7 @@ class WrongValue(NamedTuple):
         unit: Unit of both values.
         change: Change of the error in a simulation with that value, in the error's unit, less what other time
             steps change it by; None if that simulation failed, or has no such error.
-        needed: Change from which it is seen: `COVERAGE` standard uncertainties of all else.
+        needed: Change from which it is seen: `COVERAGE` u_val.
     """
 
     parameter: str
