@@ -241,8 +241,8 @@ def _told(
 ) -> Iterator[WrongValue]:
     """Yield what wrong values change an error by, and the change from which each is seen.
 
-    Two simulations differ by u_num for no reason: that much of a change does not count. The error is judged by
-    u_val, of which the parameter's own share is a part: where a little of it changes much, more is hidden.
+    Two simulations differ by u_num for no reason: that much of a change does not count. The error is judged
+    by u_val, of which the parameter's own share is a part: where a little of it changes much, more is hidden.
     """
     total = parts.validation
     if total is None:
