@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from segtrack.description import mesh_as_obj
 from segtrack.errors import InvalidValueError
 
+_DIGITS = 8
+"""Hexadecimal digits of a content's hash in a copy's name."""
+
 
 class MeshCopies:
-    """Copies of mesh files.
+    """Copies of mesh files, named by their contents: a name is that of one mesh, whatever file is exported.
 
     Attributes:
         files: Content of each copy, by its name beside the exported file.
@@ -37,9 +41,7 @@ class MeshCopies:
             self.unreadable.append(file.name)
             return ""
         suffix = file.suffix.lower() if text is None else ".obj"
-        name, count = f"{self._stem}_{file.stem}{suffix}", 1
-        while name in self.files:
-            count += 1
-            name = f"{self._stem}_{file.stem}_{count}{suffix}"
+        digits = hashlib.sha256(content).hexdigest()[:_DIGITS]
+        name = f"{self._stem}_{file.stem}_{digits}{suffix}"
         self.files[name] = content
         return name

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from segtrack.description import TrackSpec, VehicleDescription
 from segtrack.exporting.belt_shapes import belt_height
+from segtrack.exporting.extensions import count_extensions, drop_extensions
 from segtrack.exporting.formats import Format
 
 _NAMED = 6
@@ -43,6 +44,7 @@ def remarks_on(vehicle: VehicleDescription, file_format: Format) -> tuple[Export
         *_drives(specs, file_format),
         *_flippers(vehicle, file_format),
         *_joints(vehicle, file_format),
+        *_extensions(vehicle, file_format),
         *_rest(vehicle, file_format),
     ]
     return tuple(sorted(found, key=lambda remark: remark.fate))
@@ -169,6 +171,20 @@ def _still_joints(vehicle: VehicleDescription) -> list[str]:
     elements = ElementTree.parse(vehicle.body.urdf).getroot().iterfind("joint")
     names = [str(element.get("name")) for element in elements if element.get("type") != "fixed"]
     return [name for name in names if name not in moving]
+
+
+def _extensions(vehicle: VehicleDescription, file_format: Format) -> Iterator[ExportRemark]:
+    if vehicle.body.urdf is None:
+        return
+    robot = ElementTree.parse(vehicle.body.urdf).getroot()
+    if file_format == "urdf":
+        counts = drop_extensions(robot, {joint.name for joint in vehicle.joint_tree.joints})
+        instead = "left out: they would drive links and joints beside this file's own plugins"
+    else:
+        counts, instead = count_extensions(robot), "left out"
+    if counts:
+        value = ", ".join(f"{what}: {count}" for what, count in counts.items())
+        yield ExportRemark("lost", "the body's own extensions", value, instead)
 
 
 def _rest(vehicle: VehicleDescription, file_format: Format) -> Iterator[ExportRemark]:

@@ -15,6 +15,7 @@ from segtrack.description import (
     parent_link,
     set_inertial,
 )
+from segtrack.exporting.extensions import drop_extensions
 from segtrack.exporting.gazebo import add_text, plugins
 from segtrack.exporting.mesh_copies import MeshCopies
 from segtrack.exporting.parts import PartBelt, PartJoint, vehicle_parts
@@ -32,6 +33,7 @@ def urdf_tree(vehicle: VehicleDescription, meshes: MeshCopies) -> Element:
     _drop_unreadable(robot)
     parts = vehicle_parts(vehicle)
     joints = tuple(part.joint for part in parts if part.joint is not None)
+    drop_extensions(robot, [joint.name for joint in joints])
     _set_joints(robot, {joint.name: joint for joint in joints})
     arms = zip(vehicle.flippers.values(), parts[1:], strict=False)
     for flipper, part in arms:
