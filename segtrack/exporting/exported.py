@@ -69,11 +69,7 @@ def export_vehicle(
         for copy, content in copies.items():
             write_bytes(copy, content)
         write_bytes(file, text.encode())
-    remarks = remarks_on(description, file_format)
-    if meshes.unreadable:
-        names = ", ".join(meshes.unreadable)
-        remarks += (ExportRemark("lost", "meshes", names, "left out: they cannot be read"),)
-    return ExportedVehicle(file, tuple(copies), remarks)
+    return ExportedVehicle(file, tuple(copies), remarks_on(description, file_format, meshes))
 
 
 def _check_own(file: Path, copies: Mapping[Path, bytes]) -> None:

@@ -18,6 +18,8 @@ class MeshCopies:
     Attributes:
         files: Content of each copy, by its name beside the exported file.
         unreadable: Names of meshes that cannot be read, and are left out.
+        too_small: Names of meshes, each with its link, that the format's program refuses; left out too.
+        coloured: Names of meshes that say materials of their own, which their copies do not have.
     """
 
     def __init__(self, stem: str) -> None:
@@ -26,6 +28,8 @@ class MeshCopies:
         self._names: dict[Path, str] = {}
         self.files: dict[str, bytes] = {}
         self.unreadable: list[str] = []
+        self.too_small: list[str] = []
+        self.coloured: list[str] = []
 
     def name_of(self, file: Path) -> str:
         """Name of the copy of a mesh file; empty if it cannot be read."""
@@ -40,6 +44,8 @@ class MeshCopies:
         except (InvalidValueError, OSError):
             self.unreadable.append(file.name)
             return ""
+        if file.suffix.lower() == ".dae" or (file.suffix.lower() == ".obj" and b"mtllib" in content):
+            self.coloured.append(file.name)
         suffix = file.suffix.lower() if text is None else ".obj"
         digits = hashlib.sha256(content).hexdigest()[:_DIGITS]
         name = f"{self._stem}_{file.stem}_{digits}{suffix}"

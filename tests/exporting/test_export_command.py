@@ -166,10 +166,18 @@ def test_all_formats_can_lie_in_one_folder_and_share_meshes(tmp_path: Path) -> N
     ]
 
 
-def test_a_fixed_vehicle_is_exported_and_told(tmp_path: Path) -> None:
-    for name in FORMATS:
-        remarks = export_vehicle("conveyor", name, out=tmp_path / f"own{SUFFIXES[name]}").remarks
-        assert "fixed body" in {remark.what for remark in remarks}
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_fixed_vehicle_has_no_remarks_on_what_does_not_change(tmp_path: Path, name: str) -> None:
+    """A conveyor, which has one belt and does not turn; a URDF cannot say that a body is fixed."""
+    remarks = export_vehicle("conveyor", name, out=tmp_path / f"own{SUFFIXES[name]}").remarks
+    told = {remark.what for remark in remarks}
+    assert ("fixed body" in told) == (name == "urdf")
+    assert "turning" not in told
+
+
+def test_no_vehicles_file_quotes_the_number_of_another(tmp_path: Path) -> None:
+    text = export_vehicle("conveyor", "mjcf", out=tmp_path / "own.xml").file.read_text().lower()
+    assert "packbot" not in text and "0.41" not in text
 
 
 def test_exporting_needs_neither_pybullet_nor_mujoco(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

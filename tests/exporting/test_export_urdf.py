@@ -212,6 +212,18 @@ def test_an_import_of_an_export_is_the_vehicle_again(tmp_path: Path, name: str) 
         assert found[0].max_speed == pytest.approx(flipper.max_speed)
 
 
+@pytest.mark.slow
+def test_a_bunkers_path_comes_back_within_12_mm(tmp_path: Path) -> None:
+    vehicle = load_vehicle("bunker")
+    (height,) = {track.spec.grousers.height for track in vehicle.mounted_tracks() if track.spec.grousers}
+    exported = export_vehicle(vehicle, "urdf", out=tmp_path / "out.urdf")
+    settings = {"grouser_height": height, "grouser_pitch": 0.05}
+    back = import_robot(exported.file, out=tmp_path / "back.yaml", settings=settings).description
+    for track in place_tracks(vehicle, {}):
+        off = np.abs(corners(nearest(place_tracks(back, {}), track)) - corners(track)).max()
+        assert off < 12e-3
+
+
 def _is_at(vehicle: VehicleDescription, mount: object, place: Array) -> bool:
     return bool(np.abs(vehicle.body.mounted(mount).origin - place).max() < 1e-3)  # type: ignore[arg-type]
 
