@@ -85,6 +85,7 @@ from .track import PathSpec as PathSpec
 from .track import TrackSpec as TrackSpec
 from .urdf_checks import parent_link as parent_link
 from .urdf_checks import urdf_mistakes as urdf_mistakes
+from .urdf_tree import BODY_COLOUR as BODY_COLOUR
 from .urdf_tree import TRACK_COLOUR as TRACK_COLOUR
 from .urdf_tree import add_flipper as add_flipper
 from .urdf_tree import add_solid as add_solid

@@ -211,11 +211,13 @@ class LinkShape:
         tag: XML element: a box, cylinder, sphere, capsule or mesh.
         frame: Frame of the shape in the body frame, all joints at 0.
         folder: Folder that the mesh's path starts from.
+        colour: Red, green, blue and opacity, in [0, 1], as in a URDF; empty if its material has none.
     """
 
     tag: ElementTree.Element
     frame: Frame
     folder: Path
+    colour: str = ""
 
     @property
     def box_size(self) -> NDArray[np.float64] | None:
@@ -280,11 +282,33 @@ def body_shapes(urdf: str, kind: Literal["collision", "visual"]) -> Iterator[tup
     """
     file = Path(urdf)
     robot = ElementTree.parse(file).getroot()
-    frames = link_frames(robot)
+    frames, colours = link_frames(robot), _material_colours(robot)
     for link in robot.iterfind("link"):
         name = str(link.get("name"))
         for element in link.iterfind(kind):
+            material = element.find("material")
+            colour = "" if material is None else _colour_of(material) or colours.get(material.get("name"), "")
             origin = element.find("origin")
             frame = frames[name] @ Frame.at(read_vector(origin, "xyz"), read_vector(origin, "rpy"))
             for tag in element.iterfind("geometry/*"):
-                yield name, LinkShape(tag, frame, file.parent)
+                yield name, LinkShape(tag, frame, file.parent, colour)
+
+
+def _material_colours(robot: ElementTree.Element) -> dict[str | None, str]:
+    """Colours of a URDF's materials by name."""
+    return {
+        material.get("name"): _colour_of(material)
+        for material in robot.iter("material")
+        if _colour_of(material)
+    }
+
+
+def _colour_of(material: ElementTree.Element) -> str:
+    """Colour of a URDF's material as text; empty if it has none of four numbers."""
+    color = material.find("color")
+    words = [] if color is None else str(color.get("rgba")).split()
+    try:
+        is_colour = len(words) == 4 and all(0.0 <= float(word) <= 1.0 for word in words)
+    except ValueError:
+        is_colour = False
+    return " ".join(words) if is_colour else ""

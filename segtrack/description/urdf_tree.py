@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from segtrack.description.vehicle import FlipperSpec, VehicleDescription
 
 TRACK_COLOUR = "0.16 0.17 0.19 1"
-_BODY_COLOUR = "0.85 0.45 0.12 1"
+BODY_COLOUR = "0.85 0.45 0.12 1"
 _STL_HEADER = 80
 """Bytes of a binary STL before the number of its triangles."""
 
@@ -128,7 +128,7 @@ def body_tree(vehicle: VehicleDescription, mesh_name: Callable[[Path], str]) -> 
     robot = Element("robot", name=vehicle.name)
     link = SubElement(robot, "link", name="body")
     set_inertial(link, MassProperties.of_box(body.mass, body.center_of_mass, body.size))
-    add_solid(link, Placed(Box(body.size)), _BODY_COLOUR, "body")
+    add_solid(link, Placed(Box(body.size)), BODY_COLOUR, "body")
     return robot
 
 

@@ -69,25 +69,20 @@ def export_vehicle(
         for copy, content in copies.items():
             write_bytes(copy, content)
         write_bytes(file, text.encode())
-    remarks = remarks_on(description, file_format)
-    if meshes.unreadable:
-        names = ", ".join(meshes.unreadable)
-        remarks += (ExportRemark("lost", "meshes", names, "left out: they cannot be read"),)
-    return ExportedVehicle(file, tuple(copies), remarks)
+    return ExportedVehicle(file, tuple(copies), remarks_on(description, file_format, meshes))
 
 
 def _check_own(file: Path, copies: Mapping[Path, bytes]) -> None:
-    """Check that what is overwritten is of an export: the file by its first line, copies by the file.
+    """Check that nothing is overwritten that no export wrote: the file by its first line.
 
-    A copy that is there already, as of an export to another format, is none of somebody else's.
+    A copy's name says its content: one that is there already, as of another export, has that content.
 
     Raises:
         InvalidValueError: It is not.
     """
-    if file.exists():
-        others = [] if file.read_bytes().startswith(FIRST_LINE.encode()) else [file]
-    else:
-        others = [copy for copy, content in copies.items() if copy.exists() and _content(copy) != content]
+    own = not file.exists() or (_content(file) or b"").startswith(FIRST_LINE.encode())
+    others = [] if own else [file]
+    others += [copy for copy, content in copies.items() if copy.exists() and _content(copy) != content]
     if others:
         expected = "of a file that is not there yet, or that `segtrack export` wrote"
         raise InvalidValueError("--out", expected, str(others[0]))

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from segtrack.description import mesh_as_obj
 from segtrack.errors import InvalidValueError
 
+_DIGITS = 8
+"""Hexadecimal digits of a content's hash in a copy's name."""
+
 
 class MeshCopies:
-    """Copies of mesh files.
+    """Copies of mesh files, named by their contents: a name is that of one mesh, whatever file is exported.
 
     Attributes:
         files: Content of each copy, by its name beside the exported file.
         unreadable: Names of meshes that cannot be read, and are left out.
+        too_small: Names of meshes, each with its link, that the format's program refuses; left out too.
+        coloured: Names of meshes that say materials of their own, which their copies do not have.
     """
 
     def __init__(self, stem: str) -> None:
@@ -22,6 +28,8 @@ class MeshCopies:
         self._names: dict[Path, str] = {}
         self.files: dict[str, bytes] = {}
         self.unreadable: list[str] = []
+        self.too_small: list[str] = []
+        self.coloured: list[str] = []
 
     def name_of(self, file: Path) -> str:
         """Name of the copy of a mesh file; empty if it cannot be read."""
@@ -36,10 +44,10 @@ class MeshCopies:
         except (InvalidValueError, OSError):
             self.unreadable.append(file.name)
             return ""
+        if file.suffix.lower() == ".dae" or (file.suffix.lower() == ".obj" and b"mtllib" in content):
+            self.coloured.append(file.name)
         suffix = file.suffix.lower() if text is None else ".obj"
-        name, count = f"{self._stem}_{file.stem}{suffix}", 1
-        while name in self.files:
-            count += 1
-            name = f"{self._stem}_{file.stem}_{count}{suffix}"
+        digits = hashlib.sha256(content).hexdigest()[:_DIGITS]
+        name = f"{self._stem}_{file.stem}_{digits}{suffix}"
         self.files[name] = content
         return name

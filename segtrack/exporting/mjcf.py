@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from itertools import combinations
+from pathlib import Path
 from xml.etree.ElementTree import Comment, Element, SubElement
 
 from segtrack.description import (
@@ -13,9 +14,11 @@ from segtrack.description import (
     LinkShape,
     VehicleDescription,
     mesh_file,
+    mesh_triangles,
     number_text,
     read_vector,
 )
+from segtrack.errors import InvalidValueError
 from segtrack.exporting.mesh_copies import MeshCopies
 from segtrack.exporting.parts import Part, PartBelt, PartJoint, frame_of, standing_height, vehicle_parts
 from segtrack.geometry import Box, Cylinder, quaternion_of
@@ -24,6 +27,8 @@ _STIFF = 20.0
 """Gain of a stiff servo over its largest torque or force [1/rad] or [1/m]: it is all used at 0.05."""
 
 _ROUNDING = 1e-15
+_LEAST_VERTICES = 4
+"""Fewest vertices of a mesh that MuJoCo loads."""
 
 HOW_TO_DRIVE = """
 Belts are boxes and cylinders whose surfaces move (geom_surfacevel, MuJoCo 3.11 or later). They stand still
@@ -35,8 +40,8 @@ until a program sets their speed [m/s]; a geom's user data are its surface's vel
             if model.geom(i).name.rpartition("_")[0] == track:  # as left_track
                 model.geom_surfacevel[i] = speed * model.geom_user[i]
 
-Such a track drives straight on as it should, and turns too slowly: a PackBot on the spot gets 0.41 of the
-yaw rate without slip, where Coulomb friction says 0.77.
+Such tracks drive straight on as they should, and turn a vehicle too slowly: few of their points touch the
+ground.
 """
 
 
@@ -81,6 +86,14 @@ class _Assets:
         self._element, self._meshes = element, meshes
         self._names: dict[tuple[str, str], str] = {}
 
+    def is_seen(self, link: str, shape: LinkShape) -> bool:
+        """True if MuJoCo can show a shape of a link; a mesh that has too few vertices for it is told."""
+        name = str(shape.tag.get("filename"))
+        if shape.tag.tag != "mesh" or _vertices_of(mesh_file(name, shape.folder)) >= _LEAST_VERTICES:
+            return True
+        self._meshes.too_small.append(f"{Path(name).name} of link {link}")
+        return False
+
     def mesh(self, shape: LinkShape) -> str | None:
         """Name of the asset of a shape's mesh; None if that cannot be read."""
         tag = shape.tag
@@ -96,6 +109,15 @@ class _Assets:
         return self._names[key]
 
 
+def _vertices_of(file: Path) -> int:
+    """Number of a mesh file's vertices; enough for one that cannot be read, as its copy is not made."""
+    try:
+        return len(mesh_triangles(str(file))[0])
+    except InvalidValueError:
+        # An OBJ is copied without being read.
+        return 0 if file.suffix.lower() == ".obj" else _LEAST_VERTICES
+
+
 def _add_body(parent: Element, part: Part, assets: _Assets) -> Element:
     body = SubElement(parent, "body", {"name": part.name, **_place(part.pivot)})
     mass, tensor = part.mass, part.mass.inertia
@@ -103,10 +125,12 @@ def _add_body(parent: Element, part: Part, assets: _Assets) -> Element:
     SubElement(body, "inertial", pos=_text(mass.center), mass=_text([mass.mass]), fullinertia=_text(moments))
     if part.joint is not None:
         _add_joint(body, part.joint)
-    for i, shape in enumerate(part.visual):
-        seen = {"contype": "0", "conaffinity": "0", "group": "2"}
-        _add_shape(body, shape, assets, {"name": f"{part.name}_visual_{i}", **seen})
-    for i, shape in enumerate(part.collision):
+    for i, (link, shape) in enumerate(part.visual):
+        if assets.is_seen(link, shape):
+            seen = {"contype": "0", "conaffinity": "0", "group": "2"}
+            seen |= {"rgba": shape.colour} if shape.colour else {}
+            _add_shape(body, shape, assets, {"name": f"{part.name}_visual_{i}", **seen})
+    for i, (_, shape) in enumerate(part.collision):
         _add_shape(body, shape, assets, {"name": f"{part.name}_collision_{i}", "group": "3"})
     for belt in part.belts:
         _add_belt(body, belt)

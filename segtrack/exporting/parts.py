@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.description import (
+    BODY_COLOUR,
     Frame,
     LinkShape,
     MountedTrack,
@@ -87,6 +87,18 @@ class PartBelt:
         return self.mounted.spec
 
 
+class PartShape(NamedTuple):
+    """Shape of a part.
+
+    Attributes:
+        link: Link of the body's URDF that has it; `body` without one.
+        shape: Shape in the part's frame.
+    """
+
+    link: str
+    shape: LinkShape
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """Rigid body of a vehicle.
@@ -111,8 +123,8 @@ class Part:
     joint: PartJoint | None
     mass: MassProperties
     bare: MassProperties
-    visual: tuple[LinkShape, ...]
-    collision: tuple[LinkShape, ...]
+    visual: tuple[PartShape, ...]
+    collision: tuple[PartShape, ...]
     belts: tuple[PartBelt, ...]
 
 
@@ -125,7 +137,18 @@ def frame_of(placed: Placed) -> Frame:
 
 
 def standing_height(vehicle: VehicleDescription) -> float:
-    """Height of the body frame above level ground that belts and shapes just touch, joints at 0 [m]."""
+    """Height of the body frame above level ground that belts and shapes just touch, joints at 0 [m].
+
+    Raises:
+        InvalidValueError: The mesh of a shape that touches is no solid.
+    """
+    for link, shape in vehicle.body.contact_shapes():
+        try:
+            shape.corners()
+        except InvalidValueError:
+            what = f"collision mesh of link {link} of {vehicle.name}"
+            expected = "an OBJ, STL or COLLADA file of a solid (a flat one has no volume)"
+            raise InvalidValueError(what, expected, str(shape.tag.get("filename"))) from None
     return -float(bounding_box(vehicle, {})[0][2])
 
 
@@ -227,15 +250,17 @@ def _joints(vehicle: VehicleDescription, taken: set[str]) -> list[PartJoint]:
 
 def _shapes(
     vehicle: VehicleDescription, frames: tuple[Frame, ...], kind: Literal["visual", "collision"]
-) -> list[tuple[LinkShape, ...]]:
+) -> list[tuple[PartShape, ...]]:
     """Shapes of each part but belts, in its frame."""
     body, tree, first = vehicle.body, vehicle.joint_tree, 1 + len(vehicle.flippers)
-    found: list[list[LinkShape]] = [[] for _ in frames]
+    found: list[list[PartShape]] = [[] for _ in frames]
+    own_colour = BODY_COLOUR if body.urdf is None else ""
     shapes = body.contact_shapes()
     if kind == "visual" and body.urdf is not None:
         shapes = body_shapes(body.urdf, "visual")
     for link, shape in shapes:
         joint = tree.carried(link).joint
         part = first + joint if joint >= 0 else 0
-        found[part].append(LinkShape(shape.tag, shape.frame.seen_from(frames[part]), Path(shape.folder)))
+        placed = replace(shape, frame=shape.frame.seen_from(frames[part]), colour=shape.colour or own_colour)
+        found[part].append(PartShape(link, placed))
     return [tuple(each) for each in found]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree
 
 from segtrack.description import TrackSpec, VehicleDescription
 from segtrack.exporting.belt_shapes import belt_height
+from segtrack.exporting.extensions import count_extensions, drop_extensions
 from segtrack.exporting.formats import Format
+from segtrack.exporting.mesh_copies import MeshCopies
 
 _NAMED = 6
-"""Most joints that are named one by one."""
+"""Most joints or files that are named one by one."""
 
 Fate = Literal["changed", "lost"]
 
@@ -34,15 +36,25 @@ class ExportRemark:
     instead: str
 
 
-def remarks_on(vehicle: VehicleDescription, file_format: Format) -> tuple[ExportRemark, ...]:
-    """List what a format changes and loses of a vehicle, each once."""
+def remarks_on(
+    vehicle: VehicleDescription, file_format: Format, meshes: MeshCopies
+) -> tuple[ExportRemark, ...]:
+    """List what a format changes and loses of a vehicle, each once.
+
+    Args:
+        vehicle: Vehicle.
+        file_format: Format of the file.
+        meshes: Copies of its body's meshes, after they are made.
+    """
     specs = tuple(track.spec for track in vehicle.mounted_tracks())
     found = [
         *_shapes(specs),
-        *_contacts(specs, file_format),
+        *_contacts(vehicle, file_format),
         *_drives(specs, file_format),
         *_flippers(vehicle, file_format),
         *_joints(vehicle, file_format),
+        *_looks(vehicle, meshes),
+        *_extensions(vehicle, file_format),
         *_rest(vehicle, file_format),
     ]
     return tuple(sorted(found, key=lambda remark: remark.fate))
@@ -52,6 +64,12 @@ def _listed(numbers: Iterator[float], unit: str) -> str:
     """Different numbers, each once, with their unit."""
     texts = dict.fromkeys(f"{number:.4g}" for number in numbers)
     return f"{', '.join(texts)} {unit}".strip()
+
+
+def _named(names: Iterable[str]) -> str:
+    """Names, each once; the first and their number where there are many."""
+    each = list(dict.fromkeys(names))
+    return ", ".join(each) if len(each) <= _NAMED else f"{len(each)}: {each[0]} ..."
 
 
 def _shapes(specs: tuple[TrackSpec, ...]) -> Iterator[ExportRemark]:
@@ -73,7 +91,8 @@ def _shapes(specs: tuple[TrackSpec, ...]) -> Iterator[ExportRemark]:
         yield ExportRemark("lost", "omit_segments", "parts of belts that nothing touches", "whole outlines")
 
 
-def _contacts(specs: tuple[TrackSpec, ...], file_format: Format) -> Iterator[ExportRemark]:
+def _contacts(vehicle: VehicleDescription, file_format: Format) -> Iterator[ExportRemark]:
+    specs = tuple(track.spec for track in vehicle.mounted_tracks())
     friction = _listed((spec.contact.friction for spec in specs), "")
     if file_format == "urdf":
         note = "in <gazebo> alone: other programs have a friction of their own"
@@ -84,8 +103,9 @@ def _contacts(specs: tuple[TrackSpec, ...], file_format: Format) -> Iterator[Exp
         if across:
             numbers = _listed((contact.lateral_friction or 0.0 for contact in across), "")
             yield ExportRemark("lost", "lateral friction", numbers, "that along the belt")
-        note = "0.5 to 0.7 of the yaw rate that friction gives: few points touch the ground"
-        yield ExportRemark("changed", "turning", "friction under the whole belt", note)
+        if vehicle.track_offsets is not None and not vehicle.body.fixed:
+            note = "0.5 to 0.7 of the yaw rate that friction gives: few points touch the ground"
+            yield ExportRemark("changed", "turning", "friction under the whole belt", note)
     if any(spec.contact.stiffness is not None or spec.contact.restitution > 0 for spec in specs):
         yield ExportRemark("lost", "contact", "stiffness, damping, restitution", "the program's contacts")
     yield ExportRemark("lost", "soil", "sinkage and shear of belts on it", "rigid ground")
@@ -139,8 +159,7 @@ def _joints(vehicle: VehicleDescription, file_format: Format) -> Iterator[Export
     joints = vehicle.joint_tree.joints
     still = _still_joints(vehicle)
     if still:
-        value = ", ".join(still) if len(still) <= _NAMED else f"{len(still)}: {still[0]} ..."
-        yield ExportRemark("changed", "joints that stand at 0", value, "fixed")
+        yield ExportRemark("changed", "joints that stand at 0", _named(still), "fixed")
     springs = [joint.name for joint in joints if joint.spring is not None]
     if springs and file_format == "urdf":
         yield ExportRemark("lost", "springs", ", ".join(springs), "joints that move freely")
@@ -171,9 +190,40 @@ def _still_joints(vehicle: VehicleDescription) -> list[str]:
     return [name for name in names if name not in moving]
 
 
+def _looks(vehicle: VehicleDescription, meshes: MeshCopies) -> Iterator[ExportRemark]:
+    if meshes.unreadable:
+        instead = "left out: they cannot be read"
+        yield ExportRemark("lost", "meshes", _named(meshes.unreadable), instead)
+    if meshes.too_small:
+        instead = "left out: MuJoCo wants four vertices or more"
+        yield ExportRemark("lost", "small meshes", ", ".join(meshes.too_small), instead)
+    if meshes.coloured:
+        instead = "left out: copies have shapes alone"
+        yield ExportRemark("lost", "materials in mesh files", _named(meshes.coloured), instead)
+    if vehicle.body.urdf is not None:
+        textures = ElementTree.parse(vehicle.body.urdf).getroot().iterfind(".//material/texture")
+        files = _named(str(texture.get("filename")) for texture in textures)
+        if files:
+            yield ExportRemark("lost", "textures", files, "left out: the material's colour, or grey")
+
+
+def _extensions(vehicle: VehicleDescription, file_format: Format) -> Iterator[ExportRemark]:
+    if vehicle.body.urdf is None:
+        return
+    robot = ElementTree.parse(vehicle.body.urdf).getroot()
+    if file_format == "urdf":
+        counts = drop_extensions(robot, {joint.name for joint in vehicle.joint_tree.joints})
+        instead = "left out: they would drive links and joints beside this file's own plugins"
+    else:
+        counts, instead = count_extensions(robot), "left out"
+    if counts:
+        value = ", ".join(f"{what}: {count}" for what, count in counts.items())
+        yield ExportRemark("lost", "the body's own extensions", value, instead)
+
+
 def _rest(vehicle: VehicleDescription, file_format: Format) -> Iterator[ExportRemark]:
-    if vehicle.body.fixed:
-        instead = "a free body: fix its root where you load it" if file_format == "urdf" else "the same"
+    if vehicle.body.fixed and file_format == "urdf":
+        instead = "a free body: fix its root where you load it"
         yield ExportRemark("changed", "fixed body", "bolted to the world", instead)
     if vehicle.describes_chains:
         yield ExportRemark("lost", "chain", "shoes, bushings, wheels, tensioner", "rigid outlines of belts")

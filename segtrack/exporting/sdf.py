@@ -77,10 +77,13 @@ def _add_part(model: Element, part: Part, meshes: MeshCopies) -> None:
     """Add the link of a part, and those of its belts."""
     link = _add_link(model, part.name, part.frame, part.bare)
     for kind, shapes in (("visual", part.visual), ("collision", part.collision)):
-        for i, shape in enumerate(shapes):
+        for i, (_, shape) in enumerate(shapes):
             geometry = _geometry(shape, meshes)
-            if geometry is not None:
-                _add_shape(link, kind, f"{part.name}_{kind}_{i}", shape.frame, geometry)
+            if geometry is None:
+                continue
+            element = _add_shape(link, kind, f"{part.name}_{kind}_{i}", shape.frame, geometry)
+            if kind == "visual" and shape.colour:
+                _add_colour(element, shape.colour)
     for belt in part.belts:
         _add_belt(model, belt, part.frame)
 
@@ -91,7 +94,7 @@ def _add_belt(model: Element, belt: PartBelt, frame: Frame) -> None:
     for i, shape in enumerate(belt.shapes):
         place = frame_of(shape.placed)
         seen = _add_shape(link, "visual", f"{belt.name}_visual_{i}", place, _solid(shape.placed.solid))
-        add_text(SubElement(seen, "material"), "diffuse", TRACK_COLOUR)
+        _add_colour(seen, TRACK_COLOUR)
         name = f"{belt.name}_collision_{i}"
         touching = _add_shape(link, "collision", name, place, _solid(shape.placed.solid))
         friction = SubElement(SubElement(SubElement(touching, "surface"), "friction"), "ode")
@@ -124,6 +127,12 @@ def _add_shape(link: Element, kind: str, name: str, frame: Frame, geometry: Elem
     add_text(element, "pose", _pose(frame))
     SubElement(element, "geometry").append(geometry)
     return element
+
+
+def _add_colour(visual: Element, colour: str) -> None:
+    material = SubElement(visual, "material")
+    for light in ("ambient", "diffuse"):
+        add_text(material, light, colour)
 
 
 def _solid(solid: Solid) -> Element:

@@ -15,9 +15,13 @@ from segtrack.description import (
     parent_link,
     set_inertial,
 )
+from segtrack.exporting.extensions import drop_extensions
 from segtrack.exporting.gazebo import add_text, plugins
 from segtrack.exporting.mesh_copies import MeshCopies
 from segtrack.exporting.parts import PartBelt, PartJoint, vehicle_parts
+
+_GREY = "0.7 0.7 0.7 1"
+"""Colour of what has but a texture."""
 
 
 def urdf_tree(vehicle: VehicleDescription, meshes: MeshCopies) -> Element:
@@ -30,8 +34,10 @@ def urdf_tree(vehicle: VehicleDescription, meshes: MeshCopies) -> Element:
     robot = body_tree(vehicle, meshes.name_of)
     robot.set("name", vehicle.name)
     _drop_unreadable(robot)
+    _drop_textures(robot)
     parts = vehicle_parts(vehicle)
     joints = tuple(part.joint for part in parts if part.joint is not None)
+    drop_extensions(robot, [joint.name for joint in joints])
     _set_joints(robot, {joint.name: joint for joint in joints})
     arms = zip(vehicle.flippers.values(), parts[1:], strict=False)
     for flipper, part in arms:
@@ -62,6 +68,15 @@ def _drop_unreadable(robot: Element) -> None:
             for shape in link.findall(kind):
                 if any(not mesh.get("filename") for mesh in shape.iterfind("geometry/mesh")):
                     link.remove(shape)
+
+
+def _drop_textures(robot: Element) -> None:
+    """Drop textures, which are not copied; a material without a colour gets a grey one instead."""
+    for material in robot.iter("material"):
+        for texture in material.findall("texture"):
+            material.remove(texture)
+            if material.find("color") is None:
+                SubElement(material, "color", rgba=_GREY)
 
 
 def _set_joints(robot: Element, moving: dict[str, PartJoint]) -> None:

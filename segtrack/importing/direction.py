@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
@@ -76,28 +76,38 @@ def forward_of(
     return np.asarray(chosen)
 
 
-def turned(robot: UrdfRobot, forward: Array) -> UrdfRobot:
-    """Robot with a massless root link whose x points forward; the robot itself where its root's does."""
+def rooted(
+    robot: UrdfRobot,
+    forward: Array,
+    find: Callable[[UrdfRobot], Sequence[FoundTrack]],
+    findings: Findings,
+) -> UrdfRobot:
+    """Robot with a massless root link whose x points forward, and that is amid its tracks.
+
+    Args:
+        robot: Robot; it is returned itself where its own root is so.
+        forward: Forward direction in its root frame, a level unit vector (3,).
+        find: Function that finds the tracks of a robot whose x points forward.
+        findings: List to which a root that is beside the tracks is added.
+    """
     yaw = math.atan2(forward[1], forward[0])
-    return robot if abs(yaw) < 1e-9 else _with_root(robot, (0.0, 0.0), yaw)
-
-
-def centred(robot: UrdfRobot, tracks: Sequence[FoundTrack], findings: Findings) -> UrdfRobot:
-    """Robot with a massless root link amid its tracks; the robot itself where its root is among them."""
+    turned = robot if abs(yaw) < 1e-9 else _with_root(robot, (0.0, 0.0), yaw)
+    tracks = find(turned)
     xs, ys = [track.middle[0] for track in tracks], [track.side for track in tracks]
     x, y = float(min(xs) + max(xs)) / 2, float(min(ys) + max(ys)) / 2
     reach = (max(xs) - min(xs) + max(track.length for track in tracks)) / 2
     if abs(x) < reach and min(ys) < 0 < max(ys):
-        return robot
-    findings.add("remark", f"link {robot.root}", f"{x:.3g}, {y:.3g} m from the middle of its tracks", _ROOT)
-    return _with_root(robot, (x, y), 0.0)
+        return turned
+    off = float(np.hypot(x, y))
+    findings.add("remark", f"link {robot.root}", f"{off:.3g} m from the middle of its tracks", _ROOT)
+    return _with_root(robot, (x, y), yaw)
 
 
 _ROOT = "a root link amid them is put above it"
 
 
 def _with_root(robot: UrdfRobot, place: tuple[float, float], yaw: float) -> UrdfRobot:
-    """Robot with a massless root link at a place (x, y) in the root's frame [m], turned by a yaw [rad]."""
+    """Robot with a massless root link, turned by a yaw from its own [rad], at (x, y) in turned axes [m]."""
     tree, name = copy.deepcopy(robot.tree), "vehicle_root"
     while name in robot.links:
         name += "_"

@@ -17,7 +17,7 @@ from segtrack.description import VehicleDescription, load_vehicle, low_shapes
 from segtrack.errors import Problem, RobotFileError, VehicleFileError
 from segtrack.files import restored_on_error, write_text
 from segtrack.importing.carriers import find_carriers
-from segtrack.importing.direction import centred, forward_of, turned
+from segtrack.importing.direction import forward_of, rooted
 from segtrack.importing.finding import FoundTrack, count_axles, find_axle, find_tracks, is_on_both_sides
 from segtrack.importing.findings import Findings, ImportFinding
 from segtrack.importing.hints import read_hints
@@ -177,8 +177,7 @@ def _tracks_ahead(
             message += ": --tracks-around-wheels puts a belt around those of each side"
         raise RobotFileError(file.name, [Problem("", message)])
     forward = forward_of(robot, tracks, axle, settings.forward, findings)
-    robot = turned(robot, forward)
-    robot = centred(robot, find_tracks(robot, _LEFT, around_wheels, Findings()), findings)
+    robot = rooted(robot, forward, lambda each: find_tracks(each, _LEFT, around_wheels, Findings()), findings)
     tracks = find_tracks(robot, _LEFT, around_wheels, findings)
     middle = _middle(tracks)
     for track in tracks:

@@ -23,10 +23,15 @@ from segtrack.geometry import Pulley, arcs_of, wrap_belt, wrap_hull
 
 Array = NDArray[np.float64]
 _WAYS = 240
-"""Directions in which outlines are compared."""
+"""Directions in which outlines are compared for a fit."""
+_FINE = 10
+"""Directions in which a fitted outline's distance is told, per direction of the fit: a curved outline is the
+farthest from a line of the belt at the line's own direction, which may lie between those of the fit."""
 _MOST_PULLEYS = 7
+"""Most pulleys that are fitted to an outline."""
 _TOLERANCE, _SHARE, _LARGEST = 3e-3, 0.01, 5e-3
-"""Greatest distance of a fitted outline: in metres, and over the outline's length [-]; the larger counts."""
+"""Distance within which a fitted outline is close enough: in metres, and over the outline's length [-], of
+which the larger counts; but at most the third, in metres."""
 _LEAST_RADIUS = 0.1
 """Smallest radius of a fitted pulley over the outline's height [-]."""
 _APART = 1e-3
@@ -70,16 +75,17 @@ def outline_of(circles: Array) -> PulleyOutline:
         pulleys = _apart(_around(round_ones))
         error = float(np.abs(support(_rows(pulleys)) - extent).max())
         if error < _tolerance(length) and _is_belt(pulleys):
-            return PulleyOutline(pulleys, error)
-    return fit_pulleys(tuple(extent.tolist()))
+            return PulleyOutline(pulleys, _distance(circles, pulleys))
+    pulleys = fit_pulleys(tuple(extent.tolist())).pulleys
+    return PulleyOutline(pulleys, _distance(circles, pulleys))
 
 
 @lru_cache(maxsize=64)
 def fit_pulleys(extents: tuple[float, ...]) -> PulleyOutline:
     """Fit the fewest pulleys to an outline given by its support function (ways,) [m].
 
-    Up to `_MOST_PULLEYS` of them are tried; the outline of the smallest distance is taken if none is within 3
-    mm and 1 % of the outline's length.
+    The fewest of one to `_MOST_PULLEYS` count whose distance is below 3 mm or 1 % of the outline's length,
+    the larger of the two, but at most 5 mm; where none is, those of the smallest distance.
     """
     extent = np.array(extents)
     widths = extent[: _WAYS // 2] + extent[_WAYS // 2 :]
@@ -99,6 +105,16 @@ def fit_pulleys(extents: tuple[float, ...]) -> PulleyOutline:
                 break
     assert best is not None  # One pulley is always a belt.
     return best
+
+
+def _distance(circles: Array, pulleys: Sequence[Pulley]) -> float:
+    """Greatest distance between the outlines of circles with rows x, z, radius (n, 3) and of pulleys [m]."""
+    fitted, worst = _rows(pulleys), 0.0
+    for turn in np.arange(_FINE) * 2 * np.pi / _WAYS / _FINE:
+        cos, sin = math.cos(turn), math.sin(turn)
+        back = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+        worst = max(worst, float(np.abs(support(circles @ back) - support(fitted @ back)).max()))
+    return worst
 
 
 def _tolerance(length: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections import Counter
@@ -11,11 +12,15 @@ from xml.etree import ElementTree
 
 import pytest
 from command_line import KNOWN, run
+from jointed_vehicles import Limb, jointed
 
 from segtrack import SegtrackError, World, export_vehicle, load_vehicle
 from segtrack.exporting import FORMATS, Fate
 from segtrack.terrain import Plane
 
+_SOURCE = Path(str(load_vehicle("example_rover").body.urdf)).with_name("hull.obj")
+HULL = f"own_hull_{hashlib.sha256(_SOURCE.read_bytes()).hexdigest()[:8]}.obj"
+"""Copy of the example rover's mesh."""
 SUFFIXES = {"urdf": ".urdf", "mjcf": ".xml", "sdf": ".sdf"}
 
 
@@ -44,7 +49,7 @@ def test_it_prints_a_table(tmp_path: Path) -> None:
 def test_meshes_of_the_body_lie_beside_the_file_which_loads_them(tmp_path: Path) -> None:
     mujoco = pytest.importorskip("mujoco")
     exported = export_vehicle("example_rover", "mjcf", out=tmp_path / "own.xml")
-    assert [mesh.name for mesh in exported.meshes] == ["own_hull.obj"]
+    assert [mesh.name for mesh in exported.meshes] == [HULL]
     assert mujoco.MjModel.from_xml_path(str(exported.file)).nmesh == 1
 
 
@@ -78,7 +83,7 @@ def test_another_suffix_and_a_folder_that_is_a_file_are_refused(tmp_path: Path) 
     assert result.stderr == "segtrack: cannot write to file: file is a file, not a folder\n"
 
 
-@pytest.mark.parametrize("other", ["own.urdf", "own_hull.obj"])
+@pytest.mark.parametrize("other", ["own.urdf", HULL])
 def test_files_of_somebody_else_are_not_overwritten(tmp_path: Path, other: str) -> None:
     (tmp_path / other).write_text("<robot/>")
     result = run("export", "example_rover", "--urdf", "--out", "own.urdf", folder=tmp_path)
@@ -93,7 +98,61 @@ def test_an_export_overwrites_an_export(tmp_path: Path) -> None:
     ]
     assert ElementTree.parse(files[1]).getroot().get("name") == "example_rover"
     export_vehicle("example_rover", "urdf", out=tmp_path / "own.urdf")
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["own.urdf", "own_hull.obj"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["own.urdf", HULL]
+
+
+def test_a_mesh_of_somebody_else_stays_where_an_export_is_overwritten(tmp_path: Path) -> None:
+    export_vehicle("packbot", "urdf", out=tmp_path / "own.urdf")
+    for name in ("own_hull.obj", HULL):
+        (tmp_path / name).write_text("mine")
+    result = run("export", "example_rover", "--urdf", "--out", "own.urdf", folder=tmp_path)
+    assert result.exit_code == 2 and result.stderr.endswith(f"got '{HULL}'\n")
+    (tmp_path / HULL).unlink()
+    export_vehicle("example_rover", "urdf", out=tmp_path / "own.urdf")
+    assert (tmp_path / "own_hull.obj").read_text() == "mine"
+
+
+def with_two_meshes(folder: Path, size: float) -> Path:
+    """Vehicle file of a body that is seen by one mesh and touches by another of the same name."""
+    file = jointed(folder, [Limb("elbow")], {})
+    shapes = ""
+    for i, kind in enumerate(("visual", "collision")):
+        mesh = folder / "meshes" / kind / "base.obj"
+        mesh.parent.mkdir(parents=True, exist_ok=True)
+        mesh.write_text(cube(size * (1 + i)))
+        shapes += f'<{kind}><geometry><mesh filename="meshes/{kind}/base.obj"/></geometry></{kind}>'
+    urdf = folder / "jointed.urdf"
+    urdf.write_text(urdf.read_text().replace("</link>", f"{shapes}</link>", 1))
+    return file
+
+
+def cube(size: float) -> str:
+    """Text of an OBJ of a cube with edges of a length [m]."""
+    corners = [f"v {x} {y} {z}" for x in (0, size) for y in (0, size) for z in (0, size)]
+    sides = ["1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4"]
+    return "\n".join([*corners, *(f"f {side}" for side in sides)])
+
+
+def test_meshes_of_one_name_are_exported_to_all_formats_in_one_folder(tmp_path: Path) -> None:
+    vehicle = load_vehicle(with_two_meshes(tmp_path, 0.1))
+    names = []
+    for name in FORMATS:
+        exported = export_vehicle(vehicle, name, out=tmp_path / "out" / f"own{SUFFIXES[name]}")
+        names.append({mesh.name for mesh in exported.meshes})
+    assert len(names[0]) == 2 and names[1] == names[2] == names[0]
+    robot = ElementTree.parse(tmp_path / "out" / "own.urdf").getroot()
+    for kind in ("visual", "collision"):
+        (mesh,) = robot.iterfind(f"link/{kind}/geometry/mesh")
+        copy = tmp_path / "out" / str(mesh.get("filename"))
+        assert copy.read_text() == (tmp_path / "meshes" / kind / "base.obj").read_text()
+
+
+def test_an_export_overwrites_its_own_when_a_mesh_has_changed(tmp_path: Path) -> None:
+    for size in (0.1, 0.2):
+        vehicle = load_vehicle(with_two_meshes(tmp_path, size))
+        exported = export_vehicle(vehicle, "sdf", out=tmp_path / "own.sdf")
+        assert all(mesh.exists() for mesh in exported.meshes)
+        assert cube(size) in [mesh.read_text() for mesh in exported.meshes]
 
 
 def test_all_formats_can_lie_in_one_folder_and_share_meshes(tmp_path: Path) -> None:
@@ -103,14 +162,22 @@ def test_all_formats_can_lie_in_one_folder_and_share_meshes(tmp_path: Path) -> N
         "own.sdf",
         "own.urdf",
         "own.xml",
-        "own_hull.obj",
+        HULL,
     ]
 
 
-def test_a_fixed_vehicle_is_exported_and_told(tmp_path: Path) -> None:
-    for name in FORMATS:
-        remarks = export_vehicle("conveyor", name, out=tmp_path / f"own{SUFFIXES[name]}").remarks
-        assert "fixed body" in {remark.what for remark in remarks}
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_fixed_vehicle_has_no_remarks_on_what_does_not_change(tmp_path: Path, name: str) -> None:
+    """A conveyor, which has one belt and does not turn; a URDF cannot say that a body is fixed."""
+    remarks = export_vehicle("conveyor", name, out=tmp_path / f"own{SUFFIXES[name]}").remarks
+    told = {remark.what for remark in remarks}
+    assert ("fixed body" in told) == (name == "urdf")
+    assert "turning" not in told
+
+
+def test_no_vehicles_file_quotes_the_number_of_another(tmp_path: Path) -> None:
+    text = export_vehicle("conveyor", "mjcf", out=tmp_path / "own.xml").file.read_text().lower()
+    assert "packbot" not in text and "0.41" not in text
 
 
 def test_exporting_needs_neither_pybullet_nor_mujoco(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

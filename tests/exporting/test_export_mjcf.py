@@ -131,7 +131,7 @@ def test_it_drives_forward_as_fast_as_its_belts(tmp_path: Path, name: str) -> No
     assert data.qpos[1] - start[1] == pytest.approx(0.0, abs=0.002)
 
 
-def test_a_packbot_turns_too_slowly_as_the_file_says(tmp_path: Path) -> None:
+def test_a_packbot_turns_too_slowly_as_the_documentation_says(tmp_path: Path) -> None:
     model, gauge = compiled("packbot", tmp_path), load_vehicle("packbot").gauge
     data = mujoco.MjData(model)
     run(model, data, 0.3)

@@ -13,7 +13,7 @@ import pytest
 from exported_files import pose_of, whole_of_sdf
 
 from segtrack import bundled_vehicles, export_vehicle, load_vehicle
-from segtrack.description import place_tracks, vehicle_links
+from segtrack.description import SteeringByLoads, place_tracks, vehicle_links
 
 QUICK = ("conveyor", "example_rover", "m113", "quince")
 DIFFERENTIAL = str(bundled_vehicles()["absolem"].with_name("differential.yaml"))
@@ -77,7 +77,17 @@ def test_the_plugin_of_the_vehicle_has_its_gauge_sides_and_height() -> None:
     assert len(plugin.findall("right_track")) == 3
     assert float(plugin.findtext("tracks_separation") or "nan") == pytest.approx(vehicle.gauge)
     assert float(plugin.findtext("tracks_height") or "nan") == pytest.approx(2 * (0.075 + 0.016))
-    assert 0.0 < float(plugin.findtext("steering_efficiency") or "nan") < 1.0
+
+
+@pytest.mark.parametrize("given", [None, 0.37])
+def test_the_plugins_steering_efficiency_is_the_vehicles_own(tmp_path: Path, given: float | None) -> None:
+    vehicle = load_vehicle("packbot").model_copy(update={"steering_efficiency": given})
+    file = export_vehicle(vehicle, "sdf", out=tmp_path / "own.sdf").file
+    plugin = ElementTree.parse(file).find("model/plugin[@name='gz::sim::systems::TrackedVehicle']")
+    assert plugin is not None
+    got = float(plugin.findtext("steering_efficiency") or "nan")
+    assert got == pytest.approx(SteeringByLoads(vehicle).efficiency({}), rel=1e-9)
+    assert got == pytest.approx(given or 0.77, abs=0.005)  # What the documentation says of a PackBot.
 
 
 def test_tracks_and_flippers_are_as_fast_and_strong_as_the_vehicles() -> None:

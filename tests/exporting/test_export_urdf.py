@@ -20,6 +20,7 @@ from segtrack.description import (
     place_tracks,
     vehicle_links,
 )
+from segtrack.exporting import Format
 from segtrack.geometry import normal_of
 
 QUICK = ("absolem", "quince")
@@ -211,6 +212,18 @@ def test_an_import_of_an_export_is_the_vehicle_again(tmp_path: Path, name: str) 
         assert found[0].max_speed == pytest.approx(flipper.max_speed)
 
 
+@pytest.mark.slow
+def test_a_bunkers_path_comes_back_within_12_mm(tmp_path: Path) -> None:
+    vehicle = load_vehicle("bunker")
+    (height,) = {track.spec.grousers.height for track in vehicle.mounted_tracks() if track.spec.grousers}
+    exported = export_vehicle(vehicle, "urdf", out=tmp_path / "out.urdf")
+    settings = {"grouser_height": height, "grouser_pitch": 0.05}
+    back = import_robot(exported.file, out=tmp_path / "back.yaml", settings=settings).description
+    for track in place_tracks(vehicle, {}):
+        off = np.abs(corners(nearest(place_tracks(back, {}), track)) - corners(track)).max()
+        assert off < 12e-3
+
+
 def _is_at(vehicle: VehicleDescription, mount: object, place: Array) -> bool:
     return bool(np.abs(vehicle.body.mounted(mount).origin - place).max() < 1e-3)  # type: ignore[arg-type]
 
@@ -225,13 +238,15 @@ def test_gazebo_keeps_the_tracks_links_which_its_plugins_name(tmp_path: Path) ->
     assert kept == {f"{name}_joint" for name in named}
 
 
-def test_joints_that_the_file_does_not_name_are_fixed_and_told(tmp_path: Path) -> None:
-    (tmp_path / "arm.urdf").write_text(
+def armed(folder: Path, extensions: str = "", joints: dict[str, object] | None = None) -> VehicleDescription:
+    """Vehicle with two tracks and an arm, whose URDF has extensions too, and with joints that move."""
+    (folder / "arm.urdf").write_text(
         '<robot name="arm"><link name="base"><inertial><mass value="8"/><inertia ixx="0.1" iyy="0.1" '
         'izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="arm"><inertial><mass value="1"/>'
         '<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>'
         '<joint name="elbow" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>'
-        '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>',
+        '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
+        f"{extensions}</robot>",
         encoding="utf-8",
     )
     track = {
@@ -242,9 +257,81 @@ def test_joints_that_the_file_does_not_name_are_fixed_and_told(tmp_path: Path) -
         "drive": {"max_force": 50.0, "max_speed": 1.0},
     }
     tracks = {"left": track, "right": track | {"mount": {"xyz": [0, -0.2, 0]}}}
-    body = {"urdf": str(tmp_path / "arm.urdf")}
-    content = {"name": "armed", "source": "made up", "body": body, "tracks": tracks}
-    exported = export_vehicle(parse_vehicle(content), "urdf", out=tmp_path / "own.urdf")
+    body = {"urdf": str(folder / "arm.urdf")}
+    content = {"joints": joints or {}} | {
+        "name": "armed",
+        "source": "made up",
+        "body": body,
+        "tracks": tracks,
+    }
+    return parse_vehicle(content)
+
+
+def test_joints_that_the_file_does_not_name_are_fixed_and_told(tmp_path: Path) -> None:
+    exported = export_vehicle(armed(tmp_path), "urdf", out=tmp_path / "own.urdf")
     robot = ElementTree.parse(exported.file).getroot()
     assert robot.find("joint[@name='elbow']").get("type") == "fixed"  # type: ignore[union-attr]
     assert ("joints that stand at 0", "elbow") in {(r.what, r.value) for r in exported.remarks}
+
+
+def plugins_of(file: Path) -> list[tuple[str | None, str | None]]:
+    """Name, and link or joint, of each plugin of a URDF, sorted."""
+    found = ElementTree.parse(file).getroot().iter("plugin")
+    return sorted(
+        (plugin.get("name"), plugin.findtext("link") or plugin.findtext("joint_name")) for plugin in found
+    )
+
+
+def test_an_export_of_an_import_of_an_export_has_its_plugins_once(tmp_path: Path) -> None:
+    first = export_vehicle("quince", "urdf", out=tmp_path / "own.urdf")
+    settings = {"grouser_height": 0.016, "grouser_pitch": 0.05}
+    back = import_robot(first.file, out=tmp_path / "back.yaml", settings=settings).description
+    second = export_vehicle(back, "urdf", out=tmp_path / "again.urdf")
+    kinds = [[name for name, _ in plugins_of(each.file)] for each in (first, second)]
+    assert kinds[1] == kinds[0] and len(kinds[0]) == 11
+    robot = ElementTree.parse(second.file).getroot()
+    names = {each.get("name") for tag in ("link", "joint") for each in robot.iterfind(tag)}
+    assert {name for _, name in plugins_of(second.file) if name is not None} <= names
+    references = [each.get("reference") for each in robot.iterfind("gazebo") if each.get("reference")]
+    assert len(set(references)) == len(references) and set(references) <= names
+    told = [remark.value for remark in second.remarks if remark.what == "the body's own extensions"]
+    assert len(told) == 1 and told[0].startswith(
+        "plugins: 11, properties of links or joints that are gone: 8"
+    )
+
+
+EXTENSIONS = """
+<gazebo><plugin name="diff_drive" filename="drive.so"><left_joint>elbow</left_joint></plugin></gazebo>
+<gazebo reference="arm"><material>Gazebo/Red</material></gazebo>
+<gazebo reference="arm"><sensor name="eye"><plugin name="camera" filename="eye.so"/></sensor></gazebo>
+<gazebo reference="gone"><mu1>3</mu1></gazebo>
+<transmission name="drive"><joint name="elbow"/></transmission>
+<ros2_control name="control" type="system"><joint name="elbow"/></ros2_control>
+"""
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_extensions_of_the_body_that_would_drive_it_are_left_out_and_told(
+    tmp_path: Path, moves: bool
+) -> None:
+    vehicle = armed(tmp_path, EXTENSIONS, {"elbow": {}} if moves else {})
+    exported = export_vehicle(vehicle, "urdf", out=tmp_path / "own.urdf")
+    robot = ElementTree.parse(exported.file).getroot()
+    names = [name for name, _ in plugins_of(exported.file)]
+    assert "diff_drive" not in names and "camera" in names
+    assert robot.findtext("gazebo[@reference='arm']/material") == "Gazebo/Red"
+    assert robot.find("gazebo[@reference='gone']") is None
+    controls = [robot.find(tag) is not None for tag in ("transmission", "ros2_control")]
+    assert controls == [moves, moves]
+    told = [remark.value for remark in exported.remarks if remark.what == "the body's own extensions"]
+    expected = "plugins: 1, properties of links or joints that are gone: 1"
+    assert told == [expected if moves else f"{expected}, transmissions: 1, ros2_control: 1"]
+
+
+@pytest.mark.parametrize("name", ["sdf", "mjcf"])
+def test_other_formats_tell_the_bodys_extensions_as_lost(tmp_path: Path, name: Format) -> None:
+    vehicle = armed(tmp_path, EXTENSIONS, {})
+    suffix = {"sdf": ".sdf", "mjcf": ".xml"}[name]
+    exported = export_vehicle(vehicle, name, out=tmp_path / f"own{suffix}")
+    told = [remark.value for remark in exported.remarks if remark.what == "the body's own extensions"]
+    assert told == ["plugins: 1, properties in <gazebo>: 3, transmissions: 1, ros2_control: 1"]

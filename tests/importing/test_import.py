@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -11,6 +12,7 @@ from xml.etree import ElementTree
 import mock_robots as mock
 import numpy as np
 import pytest
+import trimesh
 from command_line import run
 
 from segtrack import SegtrackError, VehicleDescription, World, import_robot
@@ -468,3 +470,37 @@ def test_a_root_beside_the_robot_is_put_amid_its_tracks(tmp_path: Path, turn: fl
     assert found.description.mass == pytest.approx(near.mass, abs=1e-9)
     assert any("a root link amid them is put above it" in each.source for each in found.findings)
     assert drive_trial(found.description).belt_share == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize(("turn", "settings"), [(1.0, {}), (0.0, {"forward": "-x"})])
+def test_a_root_that_is_beside_the_tracks_and_turned_gets_one_root_above_it(
+    tmp_path: Path, turn: float, settings: dict[str, object]
+) -> None:
+    placed = mock.joint("placed", "fixed", "cad", "base_link", "2 1 0.3", rpy=f"0 0 {turn}")
+    far = f'<link name="cad"/>{placed}<link name="base_link"'
+    found = imported(mock.boxed().replace('<link name="base_link"', far, 1), tmp_path, settings=settings)
+    links = [str(link.get("name")) for link in ElementTree.parse(found.urdf_file).getroot().iterfind("link")]
+    assert [name for name in links if name.startswith("vehicle_root")] == ["vehicle_root"]
+    (remark,) = (each for each in found.findings if "a root link amid them" in each.source)
+    assert (remark.what, remark.value) == ("link cad", "2.24 m from the middle of its tracks")
+    xs, ys = zip(*(track.mount.xyz[:2] for track in found.description.tracks.values()), strict=True)
+    assert max(map(abs, xs)) < 1e-6 and sum(ys) == pytest.approx(0.0, abs=1e-6)
+
+
+def test_an_outline_of_odd_shape_of_1_m_is_fitted_within_5_mm(tmp_path: Path) -> None:
+    """A lens, whose support function in a direction at a is hypot(0.5 cos a, 0.06 sin a)."""
+    turns = np.linspace(0, 2 * np.pi, 400, endpoint=False)
+    ring = np.stack([0.5 * np.cos(turns), 0 * turns, 0.06 * np.sin(turns)], axis=1)
+    text = mock.meshed(tmp_path)
+    points = np.concatenate([ring + (0, y, 0) for y in (-0.05, 0.05)])
+    trimesh.PointCloud(points).convex_hull.export(tmp_path / "belt.stl")
+    found = imported(text, tmp_path)
+    track = found.description.tracks["left"]
+    x, _, z = track.mount.xyz
+    place = np.array([x, z - 0.02])  # Its link is 20 mm up.
+    ways = np.stack([np.cos(turns), np.sin(turns)])
+    tips = ((track.belt_path.outline() + place) @ ways).max(axis=0) + tread(found.description, "left")
+    off = np.abs(tips - np.hypot(0.5 * ways[0], 0.06 * ways[1])).max()
+    assert 1e-4 < off < 5e-3
+    told = [float(word) for each in found.findings for word in re.findall(r"within ([\d.]+) mm", each.source)]
+    assert off * 1e3 < max(told) + 0.01
