@@ -13,10 +13,17 @@ from log_fit_doubles import VEHICLE, logged
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.experiments import Workers
 from segtrack.logs.fit import PARAMETERS, Choice, MotionCase, Profile
-from segtrack.logs.fit.estimates import effective_number, estimates_of, profile, uncertainty_of
+from segtrack.logs.fit.estimates import (
+    FitUncertainty,
+    beside_minima,
+    effective_number,
+    estimates_of,
+    profile,
+    uncertainty_of,
+)
 from segtrack.logs.fit.evaluate import Evaluator, Store
 from segtrack.logs.fit.fitting import describe
-from segtrack.logs.fit.search import Noise, noise_of_row, same_branch
+from segtrack.logs.fit.search import Minimum, Noise, noise_of_row, same_branch
 from segtrack.logs.fit.unknowns import unknowns_of
 from segtrack.recording import version_of
 from segtrack.robot import Motion, Signal
@@ -235,3 +242,30 @@ def test_a_bound_at_which_another_unknown_would_make_up_for_all_leaves_the_profi
         assert end is None or abs(end - 0.5) * width > 1.9 * x_std
     sharp = np.interp(1.96 * x_std / width, found.scaled - 0.5, found.distances)
     assert sharp > 2.5, "the bounds alone would make it narrower"
+
+
+@pytest.mark.parametrize(
+    ("place", "rise", "high"),
+    [
+        (0.6, 0.0, 0.62),  # As good as the best one, and 10 half widths away: its own interval counts.
+        (0.6, 3.0, 0.62 - 0.02 * (1 - 0.5)),  # 3 of 4 are used up: half of the width is left.
+        (0.6, 4.1, 0.52),  # Noise tells it from the best one.
+        (0.515, 2.25, 0.52),  # On the parabola of the best one.
+        (0.99, 0.0, None),  # Up to the bound.
+    ],
+)
+def test_an_interval_takes_in_other_least_costs_that_noise_does_not_tell_apart(
+    place: float, rise: float, high: float | None
+) -> None:
+    """Curvature 1e4: a standard deviation of 0.01, and a quantile of 2."""
+    uncertainty = FitUncertainty(
+        np.array([0.01]), np.eye(1), np.array([[1e4]]), 60.3, np.eye(1), np.array([0.01]), None
+    )
+    assert uncertainty.quantile == pytest.approx(2.0, abs=1e-3)
+    values = np.array([0.48, 0.5, 0.52])
+    own = Profile(values, np.array([2.0, 0.0, 2.0]), np.array([2.0, 0.0, 2.0]), 0.48, 0.52)
+    found = beside_minima(
+        own, [Minimum(np.array([place]), 100.0 + rise)], 0, uncertainty, np.array([0.5]), 100.0
+    )
+    assert found.low == 0.48
+    assert found.high == (None if high is None else pytest.approx(high, abs=1e-4))

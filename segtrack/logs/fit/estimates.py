@@ -34,7 +34,7 @@ An error of the model that does to the residuals what a parameter does is in non
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -43,7 +43,7 @@ from scipy.optimize import least_squares
 from scipy.stats import t as student
 
 from segtrack.logs.fit.evaluate import Evaluator
-from segtrack.logs.fit.search import Noise, settle_places
+from segtrack.logs.fit.search import Minimum, Noise, settle_places
 from segtrack.logs.fit.unknowns import Unknown
 from segtrack.logs.statistics import CONFIDENCE, effective_samples, score_covariances
 
@@ -192,10 +192,12 @@ _LEAST_DISTANCE = 0.004
 """Smallest distance of a profile's points, as a fraction of the unknown's range [-]."""
 AT_BOUND = 0.005
 """Distance from a bound at which an unknown has run into it, as a share of its range [-]."""
-_ROUGH = 2.0
+ROUGH = 2.0
 """A rise that is no more than so many times the cost's noise is none [-]."""
 _ROUNDING = 1e-9
 """Share of an unknown's range that scaling it there and back may make of a bound [-]."""
+_OTHER = 4.0
+"""A rise that is so many times below what the curvature would have is that of another least cost [-]."""
 _MOST_STEPS = 4
 """Largest number of least-squares steps over the other unknowns at each point."""
 
@@ -249,7 +251,7 @@ def profile(
     def distance(value: float, beyond: float) -> float:
         """Distance at a value, as standard deviations [-], of unknowns so many ranges beyond their bounds."""
         cost, fall = found[value]
-        return float(np.sqrt(max(cost - beyond * fall - least - _ROUGH * noise.cost, 0.0) / dilution))
+        return float(np.sqrt(max(cost - beyond * fall - least - ROUGH * noise.cost, 0.0) / dilution))
 
     def look_at(value: float) -> None:
         if abs(value - point[i]) > 1e-9:
@@ -276,6 +278,45 @@ def profile(
     down, up = slice(here, None, -1), slice(here, None)
     low, high = (_crossing(values[side], firm[side], uncertainty.quantile) for side in (down, up))
     return Profile(values, distances, firm, low, high)
+
+
+def beside_minima(
+    profile: Profile,
+    minima: Sequence[Minimum],
+    i: int,
+    uncertainty: FitUncertainty,
+    best: Array,
+    least: float,
+) -> Profile:
+    """A profile whose ends take in those of other least costs, which are as sharp as the best one.
+
+    Another is one that costs less than the curvature at the best fit would have it.
+
+    Args:
+        profile: Profile of an unknown around the best fit.
+        minima: Points to which least squares went from elsewhere.
+        i: Index of the unknown.
+        uncertainty: Around the best fit.
+        best: The best fit (p,).
+        least: Cost from which on another counts as higher [-].
+    """
+    low, high = profile.low, profile.high
+    for point, cost in minima:
+        rise = max(cost - least, 0.0)
+        left = uncertainty.quantile**2 - rise / float(uncertainty.dilution[i])
+        expected = float((point - best) @ uncertainty.curvature @ (point - best))
+        if left > 0 and expected > _OTHER * (1.0 + rise):
+            share, off = left**0.5 / uncertainty.quantile, float(point[i] - best[i])
+            if low is not None and profile.low is not None:
+                low = _within(min(low, float(best[i]) + off - share * (float(best[i]) - profile.low)))
+            if high is not None and profile.high is not None:
+                high = _within(max(high, float(best[i]) + off + share * (profile.high - float(best[i]))))
+    return replace(profile, low=low, high=high)
+
+
+def _within(scaled: float) -> float | None:
+    """End of an interval; None beyond the bounds."""
+    return scaled if 0.0 < scaled < 1.0 else None
 
 
 def _at_bounds(scaled: Array) -> NDArray[np.bool_]:

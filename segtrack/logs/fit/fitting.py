@@ -20,8 +20,10 @@ from segtrack.experiments import Workers
 from segtrack.logs.fit.cases import Case, MotionCase, Offsets, residuals_of, score_of
 from segtrack.logs.fit.estimates import (
     PLACES,
+    ROUGH,
     FitUncertainty,
     Profile,
+    beside_minima,
     combinations_of,
     estimates_of,
     profile,
@@ -42,7 +44,9 @@ from segtrack.logs.fit.result import Fit, FittedCase
 from segtrack.logs.fit.search import (
     PLACES_TRIED,
     SMALLEST,
+    Minimum,
     SearchRun,
+    least_costs_around,
     measure_noise,
     narrowed,
     refine,
@@ -139,6 +143,7 @@ class _Work:
         self.uncertainty: FitUncertainty | None = None
         self.information: dict[str, Array] = {}
         self.profiles: list[Profile] = []
+        self.minima: list[Minimum] = []
 
     def run(self) -> None:
         """Search, measure the noise, refine, and look around."""
@@ -150,6 +155,10 @@ class _Work:
         self.noise = measure_noise(evaluator, self.point, self.seed)
         for _ in range(_ROUNDS):
             self.point = refine(evaluator, evaluator.best, np.array(self.noise.steps))
+            if not self.minima:
+                steps = np.array(self.noise.steps)
+                self.minima = least_costs_around(evaluator, self.point, steps, self.seed)
+                self.point = refine(evaluator, evaluator.best, steps)
             self.on_share(_REFINED)
             least = evaluator.best_cost
             self._narrow()
@@ -188,6 +197,7 @@ class _Work:
         self.profiles = []
         reported = [i for i, unknown in enumerate(evaluator.unknowns) if not unknown.is_place]
         count, done = len(PLACES) * len(reported), 0
+        least = evaluator.costs([self.point])[0] + ROUGH * self.noise.cost
 
         def noted() -> None:
             nonlocal done
@@ -195,7 +205,8 @@ class _Work:
             self.on_share(_REFINED + (1 - _REFINED) * done / count)
 
         for i in reported:
-            self.profiles.append(profile(self.evaluator, self.point, i, self.uncertainty, self.noise, noted))
+            found = profile(self.evaluator, self.point, i, self.uncertainty, self.noise, noted)
+            self.profiles.append(beside_minima(found, self.minima, i, self.uncertainty, self.point, least))
 
     def _shares(self, slopes: Sequence[Array], sensitivities: Sequence[Array]) -> list[Array]:
         """Share of each log's signals (k, p) in what is known of each unknown, whatever the places are.
