@@ -304,6 +304,11 @@ def wrong_pairs() -> Iterator[tuple[list[str], str]]:
     yield [*plan, "--uncertain", "friction=-1"], "--uncertain friction must be greater than 0, got -1.0"
     yield [*plan, "--noise", "position=-1"], "--noise position must be greater than 0, got -1.0"
     yield [*plan, "no.json"], "cannot read no.json: No such file or directory"
+    yield ["export", "quince"], "format must be one of --urdf, --mjcf, --sdf, got none"
+    mjcf = ["export", "quince", "--mjcf", "--out"]
+    yield [*mjcf, "x.bmp"], "--out must be a file of .xml, got 'x.bmp'"
+    yield [*mjcf, "folder"], "cannot write to folder: is a folder, not a file"
+    yield [*mjcf, "bad.yaml/x.xml"], "cannot write to bad.yaml: bad.yaml is a file, not a folder"
     robot = ["import", "no.urdf"]
     yield robot, "cannot read no.urdf: no such file"
     yield [*robot, "--set", "friction"], "--set must be name=value, got 'friction'"
