@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from segtrack.description import TrackSpec, VehicleDescription
 from segtrack.exporting.belt_shapes import belt_height
@@ -47,14 +48,16 @@ def remarks_on(
         meshes: Copies of its body's meshes, after they are made.
     """
     specs = tuple(track.spec for track in vehicle.mounted_tracks())
+    urdf = vehicle.body.urdf
+    robot = Element("robot") if urdf is None else ElementTree.parse(urdf).getroot()
     found = [
         *_shapes(specs),
         *_contacts(vehicle, file_format),
         *_drives(specs, file_format),
         *_flippers(vehicle, file_format),
-        *_joints(vehicle, file_format),
-        *_looks(vehicle, meshes),
-        *_extensions(vehicle, file_format),
+        *_joints(vehicle, file_format, robot),
+        *_looks(robot, meshes),
+        *_extensions(vehicle, file_format, robot),
         *_rest(vehicle, file_format),
     ]
     return tuple(sorted(found, key=lambda remark: remark.fate))
@@ -155,9 +158,9 @@ def _flippers(vehicle: VehicleDescription, file_format: Format) -> Iterator[Expo
         yield ExportRemark("lost", "servo speed", _listed(iter(speeds), "rad/s or m/s"), instead)
 
 
-def _joints(vehicle: VehicleDescription, file_format: Format) -> Iterator[ExportRemark]:
+def _joints(vehicle: VehicleDescription, file_format: Format, robot: Element) -> Iterator[ExportRemark]:
     joints = vehicle.joint_tree.joints
-    still = _still_joints(vehicle)
+    still = _still_joints(vehicle, robot)
     if still:
         yield ExportRemark("changed", "joints that stand at 0", _named(still), "fixed")
     springs = [joint.name for joint in joints if joint.spring is not None]
@@ -180,17 +183,15 @@ def _joints(vehicle: VehicleDescription, file_format: Format) -> Iterator[Export
         yield ExportRemark("changed", "mimic joints", ", ".join(mimics), "<mimic>: of SDF 1.11")
 
 
-def _still_joints(vehicle: VehicleDescription) -> list[str]:
+def _still_joints(vehicle: VehicleDescription, robot: Element) -> list[str]:
     """Names of joints of the body's URDF that could move, and that the vehicle file does not name."""
-    if vehicle.body.urdf is None:
-        return []
     moving = {joint.name for joint in vehicle.joint_tree.joints}
-    elements = ElementTree.parse(vehicle.body.urdf).getroot().iterfind("joint")
+    elements = robot.iterfind("joint")
     names = [str(element.get("name")) for element in elements if element.get("type") != "fixed"]
     return [name for name in names if name not in moving]
 
 
-def _looks(vehicle: VehicleDescription, meshes: MeshCopies) -> Iterator[ExportRemark]:
+def _looks(robot: Element, meshes: MeshCopies) -> Iterator[ExportRemark]:
     if meshes.unreadable:
         instead = "left out: they cannot be read"
         yield ExportRemark("lost", "meshes", _named(meshes.unreadable), instead)
@@ -200,17 +201,12 @@ def _looks(vehicle: VehicleDescription, meshes: MeshCopies) -> Iterator[ExportRe
     if meshes.coloured:
         instead = "left out: copies have shapes alone"
         yield ExportRemark("lost", "materials in mesh files", _named(meshes.coloured), instead)
-    if vehicle.body.urdf is not None:
-        textures = ElementTree.parse(vehicle.body.urdf).getroot().iterfind(".//material/texture")
-        files = _named(str(texture.get("filename")) for texture in textures)
-        if files:
-            yield ExportRemark("lost", "textures", files, "left out: the material's colour, or grey")
+    files = _named(str(texture.get("filename")) for texture in robot.iterfind(".//material/texture"))
+    if files:
+        yield ExportRemark("lost", "textures", files, "left out: the material's colour, or grey")
 
 
-def _extensions(vehicle: VehicleDescription, file_format: Format) -> Iterator[ExportRemark]:
-    if vehicle.body.urdf is None:
-        return
-    robot = ElementTree.parse(vehicle.body.urdf).getroot()
+def _extensions(vehicle: VehicleDescription, file_format: Format, robot: Element) -> Iterator[ExportRemark]:
     if file_format == "urdf":
         counts = drop_extensions(robot, {joint.name for joint in vehicle.joint_tree.joints})
         instead = "left out: they would drive links and joints beside this file's own plugins"

@@ -87,11 +87,16 @@ def tree_of(file: Path, findings: Findings | None = None) -> Element:
     return read_tree(file, {}, file.parent, findings or Findings())[1]
 
 
-def test_links_are_where_mujoco_puts_bodies(file: Path) -> None:
+def in_mujoco(file: Path) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    """MuJoCo's model of a file, and its state with all joints at 0."""
     model = mujoco.MjModel.from_xml_path(str(file))
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    tree = tree_of(file)
+    return model, data
+
+
+def test_links_are_where_mujoco_puts_bodies(file: Path) -> None:
+    (model, data), tree = in_mujoco(file), tree_of(file)
     frames, root = link_frames(tree), data.xmat[1].reshape(3, 3)
     for name, body in (("a", 1), ("b", 2), ("c", 3), ("d", 4), ("body_5", 5)):
         joints = [j for j in range(1, model.njnt) if model.jnt_bodyid[j] == body]
@@ -105,10 +110,7 @@ def test_links_are_where_mujoco_puts_bodies(file: Path) -> None:
 
 
 def test_joints_turn_about_mujocos_axes(file: Path) -> None:
-    model = mujoco.MjModel.from_xml_path(str(file))
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
-    tree = tree_of(file)
+    (model, data), tree = in_mujoco(file), tree_of(file)
     frames, root = link_frames(tree), data.xmat[1].reshape(3, 3)
     moving = [each for each in tree.iterfind("joint") if each.get("type") != "fixed"]
     assert [each.get("name") for each in moving] == ["b1", "c1", "c2", "c3", "e1"]

@@ -380,3 +380,16 @@ def test_a_radius_that_is_uncertain_touches_elsewhere(replay):
     radius = max(pulley.radius for pulley in vehicle.tracks["left"].path.pulleys)
     low, high = starts[-1] - starts[1], starts[0.5 * radius] - starts[1.5 * radius]
     assert low == pytest.approx(0.008, rel=0.3) and high == pytest.approx(radius, rel=0.3)
+
+
+def test_a_wrong_value_whose_place_is_not_found_is_not_left_out_silently(replay, monkeypatch):
+    """Half of the friction, and one and a half, are values that the vehicle can have."""
+
+    def placed(motion, settings):
+        if abs(settings.load().vehicle.tracks["left"].contact.friction - 0.6) > 0.2:
+            raise InvalidValueError("place of the log", "found", "nowhere")
+        return replay.log
+
+    monkeypatch.setattr(simulations, "align", placed)
+    with pytest.raises(InvalidValueError, match="place of the log"):
+        simulations.plan_simulations(replay, Stated(inputs={"friction": 0.05}), False)

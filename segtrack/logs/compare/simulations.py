@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -269,9 +268,11 @@ def _with_wrong_values(
     inputs: Mapping[str, float] = stated.inputs
     for name in filter(PARAMETERS.__contains__, inputs):
         for value in wrong_values(replay.scene.vehicle, name, inputs[name]):
-            with suppress(InvalidValueError):
+            try:
                 vehicle = with_parameters(replay.scene.vehicle, {name: value})
-                yield name, value, *_placed_anew(replay.log, replace(base, vehicle=vehicle))
+            except InvalidValueError:  # It cannot have that value, so no file says it.
+                continue
+            yield name, value, *_placed_anew(replay.log, replace(base, vehicle=vehicle))
 
 
 def _placed_anew(log: AlignedLog, settings: ReplaySettings) -> tuple[AlignedLog, ReplaySettings]:
