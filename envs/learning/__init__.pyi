@@ -2,6 +2,8 @@ from .benchmarking import Speed as Speed
 from .benchmarking import TaskSpeeds as TaskSpeeds
 from .benchmarking import benchmark as benchmark
 from .benchmarking import benchmark_batches as benchmark_batches
+from .constants import find_constants as find_constants
+from .constants import trials_of as trials_of
 from .evaluation import EvaluationInterrupted as EvaluationInterrupted
 from .evaluation import evaluate as evaluate
 from .evaluation import film_all as film_all

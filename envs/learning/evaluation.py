@@ -70,7 +70,7 @@ def evaluate(setup: EvaluationSetup, *, on_done: Callable[[int], object] | None 
     try:
         rows = []
         for model in setup.models:
-            if _batched(setup, *model):
+            if is_batched(setup, *model):
                 _run_batch(setup, *model, note)
             else:
                 rows += [
@@ -86,7 +86,7 @@ def evaluate(setup: EvaluationSetup, *, on_done: Callable[[int], object] | None 
     return results()
 
 
-def _batched(setup: EvaluationSetup, engine: EngineName, track_model: str) -> bool:
+def is_batched(setup: EvaluationSetup, engine: EngineName, track_model: str) -> bool:
     """Return whether all episodes of an engine and track model run in one batch."""
     from segtrack.batch import TRACK_MODELS  # With numba, which takes half a second to import.
 
@@ -116,7 +116,7 @@ def _run_batch(
         **setup.spread,
     )
     with closing(env):
-        run_together(env, jobs, {case: setup.values_of(case) for case in cases}, note)
+        run_together(env, setup, jobs, note)
 
 
 def _note_row(
@@ -131,10 +131,10 @@ def _refuse_early(setup: EvaluationSetup) -> tuple[tuple[Model, ...], dict[str, 
     models, trained_for = [], dict[str, str | None]()
     for engine, track_model in setup.models:
         cases = setup.cases(engine, track_model)
-        for case in cases[: len(cases) // len(setup.policies)]:  # Those of the first policy.
-            with closing(make_environment(setup, case)) as env:
-                for policy in setup.policies:
-                    trained_for[policy] = make_policy(policy, env).trained_for
+        for first in cases[: len(cases) // len(setup.policies)]:  # Those of the first policy.
+            with closing(make_environment(setup, first)) as env:
+                for case in (first._replace(policy=policy) for policy in setup.policies):
+                    trained_for[case.policy] = make_policy(setup.played(case), env).trained_for
         models.append(Model(engine, track_model, env.preset, env.time_step))
     return tuple(models), trained_for
 
@@ -183,10 +183,11 @@ def film_episode(job: FilmJob) -> Path:
     """
     from segtrack.rendering import SIZE, film_writer  # With numba, which takes half a second to import.
 
+    policy = job.setup.played(job.case)
     with closing(make_environment(job.setup, job.case, "rgb_array")) as env:
         try:
             with closing(film_writer(job.path, SIZE, 1.0 / env.control_period)) as film:
-                run_episode(env, job.case.policy, job.setup.seed, lambda: film.send(env.render().tobytes()))
+                run_episode(env, policy, job.setup.seed, lambda: film.send(env.render().tobytes()))
         except OSError as error:
             reason = str(error).partition("\n")[0]
             raise FileAccessError("write to", job.path, reason) from None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName, resolve
+from segtrack.envs.learning.policies import CONSTANT, constant_name
 from segtrack.envs.parameters import (
     ROBOT_PARAMETERS,
     Number,
@@ -57,7 +58,7 @@ class EvaluationSetup:
 
     Attributes:
         task: Name of a task.
-        policies: `scripted`, `random`, `ppo`, `ppo:` and another task's name, or files.
+        policies: Names as `make_policy` takes them; and `constant`, the best constant action at each level.
         episodes: Number of episodes in each case; all policies get the same seeds.
         levels: Difficulty levels in all conditions; by default the task's own under nominal
             conditions, and the task's default level under others.
@@ -69,6 +70,7 @@ class EvaluationSetup:
         conditions: Names of conditions, the reference first.
         preset: Name of the engine's preset; by default the environments' own.
         parameters: Parameter values or ranges, in place of the spread ones.
+        constants: Action that the policy `constant` takes at each level, see `find_constants`.
     """
 
     task: str
@@ -82,6 +84,7 @@ class EvaluationSetup:
     conditions: tuple[str, ...] = (NOMINAL,)
     preset: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    constants: Mapping[float, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that the setup can be evaluated."""
@@ -143,11 +146,19 @@ class EvaluationSetup:
             TASKS[self.task].difficulty: case.level,
         }
 
+    def played(self, case: EvaluationCase) -> str:
+        """Name of the policy that acts in a case: its own, or the constant action of its level."""
+        if case.policy == CONSTANT and case.level in self.constants:
+            return constant_name(self.constants[case.level])
+        return case.policy
+
     @property
     def benchmark(self) -> str | None:
         """Name of the published benchmark that the setup is a run of; None if anything else is set."""
         standard = benchmark_setup(self.task, self.policies, self.track_models, self.engine)
-        return f"segtrack {self.task} {BENCHMARK_VERSION}" if self == standard else None
+        return (
+            f"segtrack {self.task} {BENCHMARK_VERSION}" if replace(self, constants={}) == standard else None
+        )
 
     @property
     def episode_count(self) -> int:
@@ -155,7 +166,9 @@ class EvaluationSetup:
         return self.episodes * sum(len(self.cases(*model)) for model in self.models)
 
 
-BENCHMARK_VERSION = 1
+BASELINES = CONSTANT, "steered"
+"""Policies that stand in every benchmark: a level that one of them passes asks for none."""
+BENCHMARK_VERSION = 2
 """Raised when results of one and the same policy are no longer to be compared with earlier ones."""
 
 
@@ -165,13 +178,14 @@ def benchmark_setup(
     track_models: tuple[str, ...] = (),
     engine: EngineName | None = None,
 ) -> EvaluationSetup:
-    """Return the setup of the published benchmark: 200 episodes a case, seeds from 0, all conditions.
+    """Return the setup of the published benchmark: 200 episodes a case, all conditions, and both baselines.
 
     Raises:
         SegtrackError: As `EvaluationSetup`.
     """
+    compared = (*policies, *(name for name in BASELINES if name not in policies))
     return EvaluationSetup(
-        task, policies, 200, engine=engine, track_models=track_models, conditions=tuple(CONDITIONS)
+        task, compared, 200, engine=engine, track_models=track_models, conditions=tuple(CONDITIONS)
     )
 
 

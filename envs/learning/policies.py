@@ -1,8 +1,9 @@
-"""Policies: scripted, random, or learnt ones from small files that only need NumPy."""
+"""Policies: scripted ones, baselines, random, or learnt ones from small files that only need NumPy."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,10 @@ from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 if TYPE_CHECKING:
     from segtrack.envs.vector import VectorEnvironment  # With numba, which takes half a second to import.
 
+CONSTANT = "constant"
+"""Name of the best constant action, which evaluations find; with a colon and its entries of a given one."""
+NAMES = "scripted", "steered", CONSTANT, f"{CONSTANT}:ACTION", "random", "ppo", "ppo:TASK", "or a file"
+"""How policies are named."""
 BUNDLED = Path(__file__).parent / "trained"
 """Folder of the policies that come with segtrack, by task."""
 
@@ -59,7 +64,71 @@ class RandomPolicy(Policy):
         return np.array(actions if self._robots is not None else actions[0], dtype=np.float32)
 
 
-class ScriptedPolicy(Policy):
+class ConstantPolicy(Policy):
+    """Baseline that takes the same action at every step."""
+
+    def __init__(self, env: Environment | VectorEnvironment, name: str) -> None:
+        """Prepare for an environment.
+
+        Args:
+            env: Environment in which it acts.
+            name: `constant:` and the action's entries with commas, as `constant_name` makes it.
+
+        Raises:
+            InvalidValueError: No entries, another number of them than the environment's, or not in [-1, 1].
+        """
+        names, robots = env.actuators.names, getattr(env, "num_envs", None)
+        try:
+            entries = np.array([float(entry) for entry in name.removeprefix(f"{CONSTANT}:").split(",")])
+        except ValueError:
+            entries = np.array([np.nan])
+        if len(entries) != len(names) or not (abs(entries) <= 1.0).all():
+            expected = f"{CONSTANT}: and {len(names)} numbers from -1 to 1, of {', '.join(names)}"
+            raise InvalidValueError("policy", expected, name)
+        self._action = np.array(entries if robots is None else [entries] * robots, np.float32)
+
+    def act(self, observation: Any) -> NDArray[np.float32]:
+        """Return the action."""
+        return self._action.copy()
+
+
+def constant_name(action: Sequence[float]) -> str:
+    """Return the name of the policy that takes an action (n,) at every step."""
+    return f"{CONSTANT}:{','.join(f'{entry:g}' for entry in action)}"
+
+
+class SteeredPolicy(Policy):
+    """Baseline that drives along the path with its flippers at rest."""
+
+    def __init__(self, env: Environment | VectorEnvironment) -> None:
+        """Prepare for an environment.
+
+        Raises:
+            InvalidValueError: Its actions are others than belts and flippers.
+        """
+        if type(env.actuators) is not Actuators:
+            raise InvalidValueError("actions for a policy that steers", "belts and flippers", env.actuators)
+        self._sensors = env.sensors
+        self._names = env.actuators.names[2:]
+
+    def act(self, observation: Any) -> NDArray[np.float32]:
+        """Return actions that steer."""
+        heading = self._part(observation, "path_error")[..., 1]
+        aside = self._part(observation, "next_point")[..., 1]
+        turn = np.clip(0.8 * heading + 1.5 * aside, -0.6, 0.6)
+        entries = [1.0 - turn - abs(turn), 1.0 + turn - abs(turn), *self._flippers(observation, turn)]
+        return np.clip(np.stack(entries, axis=-1), -1.0, 1.0).astype(np.float32)
+
+    def _flippers(self, observation: Any, turn: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Entries of the flippers' speeds, each of the shape of `turn`."""
+        return [np.zeros_like(turn)] * len(self._names)
+
+    def _part(self, observation: Any, name: str) -> NDArray[np.float64]:
+        """Part of an observation in double precision, for equal results with NumPy 1 and 2."""
+        return self._sensors.part(observation, name).astype(float)
+
+
+class ScriptedPolicy(SteeredPolicy):
     """Policy that drives along the path, raises the front flippers before an edge, and lowers them after.
 
     The rules are written for robots with front and rear flippers in pairs; without flippers it
@@ -83,10 +152,7 @@ class ScriptedPolicy(Policy):
         Raises:
             InvalidValueError: Its actions are others than belts and flippers.
         """
-        if type(env.actuators) is not Actuators:
-            raise InvalidValueError("actions for the policy scripted", "belts and flippers", env.actuators)
-        self._sensors = env.sensors
-        self._names = env.actuators.names[2:]
+        super().__init__(env)
         scan = env.scan
         x = scan.x_min + (scan.x_max - scan.x_min) * (np.arange(scan.rows) + 0.5) / scan.rows
         self._between = (x[:-1] + x[1:]) / 2
@@ -99,26 +165,20 @@ class ScriptedPolicy(Policy):
         }
         self._fastest = max((part.max_speed for part in parts.values()), default=1.0)
 
-    def act(self, observation: Any) -> NDArray[np.float32]:
-        """Return actions that steer, and move flippers to angles computed from scan and pitch."""
-        heading = self._part(observation, "path_error")[..., 1]
-        aside = self._part(observation, "next_point")[..., 1]
-        turn = np.clip(0.8 * heading + 1.5 * aside, -0.6, 0.6)
-        entries = [1.0 - turn - abs(turn), 1.0 + turn - abs(turn)]
-        if self._names:
-            scan = self._part(observation, "height_scan")
-            ground = scan.reshape(*scan.shape[:-1], *self._shape).mean(axis=-1)
-            targets = self._targets(ground, self._part(observation, "attitude")[..., 1])
-            angles = self._part(observation, "flipper_angle")
-            for name in self._names:
-                end = self._ends[name]
-                own = angles[..., self._of_end[end]].mean(axis=-1)
-                entries.append(4.0 * (targets[end] - own) / self._fastest)
-        return np.clip(np.stack(entries, axis=-1), -1.0, 1.0).astype(np.float32)
-
-    def _part(self, observation: Any, name: str) -> NDArray[np.float64]:
-        """Part of an observation in double precision, for equal results with NumPy 1 and 2."""
-        return self._sensors.part(observation, name).astype(float)
+    def _flippers(self, observation: Any, turn: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Entries that move flippers to angles computed from scan and pitch."""
+        if not self._names:
+            return []
+        scan = self._part(observation, "height_scan")
+        ground = scan.reshape(*scan.shape[:-1], *self._shape).mean(axis=-1)
+        targets = self._targets(ground, self._part(observation, "attitude")[..., 1])
+        angles = self._part(observation, "flipper_angle")
+        entries = []
+        for name in self._names:
+            end = self._ends[name]
+            own = angles[..., self._of_end[end]].mean(axis=-1)
+            entries.append(4.0 * (targets[end] - own) / self._fastest)
+        return entries
 
     def _targets(self, ground: NDArray[Any], pitch: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
         """Target angles of front and rear flippers (...) [rad].
@@ -180,8 +240,9 @@ def make_policy(name: str, env: Environment | VectorEnvironment, seed: int = 0) 
     """Make a policy for an environment.
 
     Args:
-        name: `scripted`, `random`, `ppo` (bundled for the environment's task), `ppo:` and the name
-            of another task (its bundled policy), or a file.
+        name: `scripted`, `steered`, `random`, `constant:` and the entries of an action with commas, `ppo`
+            (bundled for the environment's task), `ppo:` and the name of another task (its bundled policy),
+            or a file.
         env: Environment in which it acts, single or vector.
         seed: Seed of a random policy; robot i of a vector environment gets seed + i.
 
@@ -192,8 +253,12 @@ def make_policy(name: str, env: Environment | VectorEnvironment, seed: int = 0) 
     """
     if name == "scripted":
         return ScriptedPolicy(env)
+    if name == "steered":
+        return SteeredPolicy(env)
     if name == "random":
         return RandomPolicy(env, seed)
+    if name == CONSTANT or name.startswith(f"{CONSTANT}:"):
+        return ConstantPolicy(env, name)
     kind, colon, task = name.partition(":")
     if kind == "ppo":
         task = task if colon else env.task.name
@@ -202,5 +267,5 @@ def make_policy(name: str, env: Environment | VectorEnvironment, seed: int = 0) 
             raise UnknownNameError("policy of segtrack's own for", task, bundled)
         return NetworkPolicy(env, Network.load(bundled[task]))
     if "." not in name and not Path(name).exists():
-        raise UnknownNameError("policy", name, ("scripted", "random", "ppo", "ppo:TASK", "or a file"))
+        raise UnknownNameError("policy", name, NAMES)
     return NetworkPolicy(env, Network.load(Path(name)))

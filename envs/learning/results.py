@@ -179,6 +179,7 @@ class Evaluation:
             "policies": [{"policy": name, "trained_for": self.trained_for[name]} for name in setup.policies],
             "models": [model._asdict() for model in self.models],
             "difficulty": self.difficulty,
+            "constants": [{"level": level, "action": list(of)} for level, of in setup.constants.items()],
             "parameters": {k: list(v) if isinstance(v, tuple) else v for k, v in setup.spread.items()},
             "conditions": {name: dict(CONDITIONS[name]) for name in setup.conditions},
             "seed": setup.seed,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def make_environment(
 def run_row(row: Row) -> list[EpisodeOutcome]:
     """Run episodes one by one."""
     with closing(make_environment(row.setup, row.case)) as env:
-        return [run_episode(env, row.case.policy, seed) for seed in row.seeds]
+        return [run_episode(env, row.setup.played(row.case), seed) for seed in row.seeds]
 
 
 def run_episode(
@@ -87,21 +87,24 @@ def run_episode(
 
 def run_together(
     env: VectorEnvironment,
+    setup: EvaluationSetup,
     jobs: Sequence[Job],
-    values: Mapping[EvaluationCase, Mapping[str, Any]],
     on_done: Callable[[Job, EpisodeOutcome], object],
 ) -> None:
     """Run episodes in a vector environment; a robot that has finished one begins the next.
 
     Args:
         env: Environment of any number of robots, in the autoreset mode `Disabled`.
+        setup: Setup of the evaluation.
         jobs: Episodes, in the order in which they begin.
-        values: Parameter values and ranges of each case.
         on_done: Function called after each episode, in the order in which they end.
     """
     count, waiting = env.num_envs, deque(jobs)
-    policies = {name: make_policy(name, env) for name in dict.fromkeys(job.case.policy for job in jobs)}
+    cases = dict.fromkeys(job.case for job in jobs)
+    values = {case: setup.values_of(case) for case in cases}
+    policies = {name: make_policy(name, env) for name in map(setup.played, cases)}
     running: list[Job | None] = [None] * count
+    acting = np.full(count, None, dtype=object)
     totals, steps, over = np.zeros(count), np.zeros(count, dtype=int), np.ones(count, np.bool_)
     observations, _ = env.reset(seed=0)
     while waiting or any(running):
@@ -111,7 +114,8 @@ def run_together(
         for case, group in groupby(beginning, lambda one: one[1].case):
             seeds: list[int | None] = [None] * count
             for i, job in group:
-                policies[case.policy].begin(i, job.seed)
+                acting[i] = setup.played(case)
+                policies[acting[i]].begin(i, job.seed)
                 running[i], seeds[i], over[i] = job, job.seed, False
             begun = np.array([seed is not None for seed in seeds])
             observations, _ = env.reset(seed=seeds, options={**values[case], "reset_mask": begun})
@@ -119,13 +123,13 @@ def run_together(
             observations, _ = env.reset(options={"reset_mask": over})
         actions = np.zeros((count, len(env.actuators.names)), np.float32)
         for name, policy in policies.items():
-            own = [job is not None and job.case.policy == name for job in running]
-            if any(own):
+            own = acting == name
+            if own.any():
                 actions[own] = policy.act(observations)[own]
         observations, rewards, terminated, truncated, info = env.step(actions)
         totals, steps, over = totals + rewards, steps + 1, terminated | truncated
         for i in np.flatnonzero(over).tolist():
-            ended, running[i] = running[i], None
+            ended, running[i], acting[i] = running[i], None, None
             if ended is not None:
                 duration, energy = int(steps[i]) * env.control_period, float(info["energy"][i])
                 on_done(ended, EpisodeOutcome(info["outcome"][i], duration, energy, float(totals[i])))

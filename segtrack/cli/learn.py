@@ -136,8 +136,9 @@ def evaluate(
     policy: Annotated[
         list[str],
         typer.Option(
-            help="scripted, random, ppo (segtrack's own), ppo:TASK (its own for another task), or a file; "
-            "may be repeated."
+            help="scripted, steered (along the path, flippers at rest), constant (the best constant action "
+            "of each level, looked for first), constant:ACTION, random, ppo (segtrack's own), ppo:TASK (of "
+            "another task), or a file; may be repeated."
         ),
     ] = ["scripted"],  # noqa: B006
     episodes: Annotated[
@@ -165,7 +166,10 @@ def evaluate(
     settings: Settings = None,
     benchmark: Annotated[
         bool,
-        typer.Option("--benchmark", help="Setup to cite: 200 episodes, seed 0, all levels, --conditions."),
+        typer.Option(
+            "--benchmark",
+            help="Setup to cite: 200 episodes, seed 0, all levels, --conditions, both baselines.",
+        ),
     ] = False,
     film: Annotated[
         bool, typer.Option("--film", help="Also film the first episode of each policy at each level.")
@@ -200,6 +204,10 @@ def evaluate(
     make = benchmark_setup if benchmark else EvaluationSetup
     setup = make(task_name(task), tuple(policy), **models, **given)
     folder = results_folder(out, f"evaluate-{setup.task}")
+    if "constant" in setup.policies:
+        trials = learning.trials_of(setup)
+        with progress("constant actions", trials.episode_count) as advance:
+            setup = learning.find_constants(setup, trials, on_done=advance)
     planned = setup.episode_count
     try:
         with progress("episodes", planned) as advance:

@@ -278,8 +278,15 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     yield [*many, "2", "--device", "tpu"], "no device of a batch 'tpu'; there are: cpu, cuda"
     for call in (FILMS, ["reproduce", "films"], ["preview", "Drive"]):
         yield [*call, "--view", "inside"], "no view 'inside'; there are: side, top, oblique, chase"
-    clever = "no policy 'clever'; there are: scripted, random, ppo, ppo:TASK, or a file"
-    yield ["evaluate", "StepClimb", "--policy", "clever"], clever
+    names = "scripted, steered, constant, constant:ACTION, random, ppo, ppo:TASK, or a file"
+    yield ["evaluate", "StepClimb", "--policy", "clever"], f"no policy 'clever'; there are: {names}"
+    too_few = "policy must be constant: and 4 numbers from -1 to 1, of left, right, front, rear"
+    yield ["evaluate", "StepClimb", "--policy", "constant:1,1"], f"{too_few}, got 'constant:1,1'"
+    unbatched = (
+        "track models must be one that runs in a batch, or a policy constant:ACTION in place of constant"
+    )
+    constant = ["evaluate", "StepClimb", "--policy", "constant"]
+    yield [*constant, "--track-model", "segments"], f"{unbatched}, got segments"
     yield ["reproduce", "turning", "--scene", "moon"], "no scene 'moon'; there are: spot, slope, arcs"
     huge = ["reproduce", "okada-table-4", "--map", "--map-size", "huge"]
     yield huge, "no map size 'huge'; there are: full, small"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,10 +23,13 @@ from segtrack.envs.learning import (
     benchmark_batches,
     benchmark_setup,
     benchmarking,
+    constants,
     evaluate,
     evaluation,
     film_jobs,
+    find_constants,
     make_policy,
+    trials_of,
 )
 from segtrack.envs.learning.evaluation_setup import EvaluationCase
 from segtrack.envs.learning.network import Network
@@ -96,7 +100,7 @@ def test_results_say_which_policies_were_trained_for_another_task(
     monkeypatch.setattr(
         evaluation,
         "run_together",
-        lambda env, jobs, values, on_done: [
+        lambda env, setup, jobs, on_done: [
             on_done(job, EpisodeOutcome("timeout", 1.0, 0.0, 0.0)) for job in jobs
         ],
     )
@@ -110,6 +114,52 @@ def test_results_say_which_policies_were_trained_for_another_task(
     assert said == [
         f"policy {name} was trained for GapCross, not for StepClimb" for name in (copied, "ppo:GapCross")
     ]
+
+
+def test_the_constant_action_is_that_which_succeeds_most_often_on_other_seeds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A gap that full speed crosses, slow belts cross later, and no reversing does; with it as `constant`."""
+    monkeypatch.setattr(constants, "BELTS", (-1.0, 0.8, 1.0))
+    monkeypatch.setattr(constants, "FLIPPERS", (0.0,))
+    monkeypatch.setattr(constants, "TRIALS", 2)
+    setup = EvaluationSetup("GapCross", ("constant", "steered"), 2, (0.2,), seed=7, preset="fast")
+    trials = trials_of(setup)
+    assert trials.policies == tuple(f"constant:{belts}" for belts in ("-1,-1,0,0", "0.8,0.8,0,0", "1,1,0,0"))
+    assert (trials.seed, trials.episodes, trials.levels, trials.track_models) == (
+        9,
+        2,
+        (0.2,),
+        ("compliant",),
+    )
+    counted: list[int] = []
+    found = find_constants(setup, trials, on_done=counted.append)
+    assert counted == list(range(1, trials.episode_count + 1)) and trials.episode_count == 6
+    assert found.constants == {0.2: (1.0, 1.0, 0.0, 0.0)}
+    result = evaluate(found)
+    given = evaluate(replace(setup, policies=("constant:1,1,0,0", "steered")))
+    assert [at.episodes for at in result.results] == [at.episodes for at in given.results]
+    assert all(at.successes == 2 for at in result.of(policy="constant"))
+    alone = run_row(Row(found, result.results[0].case, (7, 8)))
+    assert alone == list(result.results[0].episodes)
+    assert result.summary()["constants"] == [{"level": 0.2, "action": [1.0, 1.0, 0.0, 0.0]}]
+
+
+@pytest.mark.parametrize(
+    ("vehicle", "count", "entries"), [("quince", 50, 4), ("packbot", 2, 2), ("absolem", 50, 4)]
+)
+def test_constant_actions_move_the_flippers_of_an_end_alike(vehicle: str, count: int, entries: int) -> None:
+    with closing(Environment("GapCross", vehicle=vehicle)) as env:
+        actions = constants.constant_actions(env)
+    assert len(set(actions)) == len(actions) == count
+    assert all(len(action) == entries and action[0] == action[1] for action in actions)
+
+
+def test_a_benchmark_has_both_baselines() -> None:
+    setup = benchmark_setup("StepClimb", ("ppo", "steered"))
+    assert setup.policies == ("ppo", "steered", "constant")
+    assert setup.benchmark == replace(setup, constants={0.24: (1.0, 1.0, 0.0, 0.0)}).benchmark is not None
+    assert replace(setup, episodes=20).benchmark is None
 
 
 def test_the_bundled_policy_of_another_task_acts_as_its_file_does() -> None:
@@ -192,8 +242,9 @@ def test_tables_have_a_column_for_each_policy_in_each_track_model() -> None:
 
 def test_a_benchmark_is_known_by_its_setup() -> None:
     setup = benchmark_setup("StepClimb", ("scripted",), ("compliant", "segments"))
-    assert (setup.episodes, setup.seed, setup.benchmark) == (200, 0, "segtrack StepClimb 1")
-    assert replace(setup, policies=("random",)).benchmark == "segtrack StepClimb 1"
+    assert (setup.episodes, setup.seed, setup.benchmark) == (200, 0, "segtrack StepClimb 2")
+    assert replace(setup, policies=("random", "constant", "steered")).benchmark == "segtrack StepClimb 2"
+    assert replace(setup, policies=("scripted",)).benchmark is None
     assert replace(setup, episodes=100).benchmark is None
     assert replace(setup, parameters={"mass": 1.1}).benchmark is None
 
@@ -298,7 +349,8 @@ def test_memory_of_a_batch_is_that_of_a_process_of_its_own(tmp_path: Path) -> No
         ),
         (
             ["evaluate", "StepClimb", "--policy", "script"],
-            "no policy 'script'; there are: scripted, random, ppo, ppo:TASK, or a file",
+            "no policy 'script'; there are: scripted, steered, constant, constant:ACTION, random, ppo, "
+            "ppo:TASK, or a file",
         ),
         (
             ["evaluate", "StepClimb", "--policy", "ppo:Climb"],

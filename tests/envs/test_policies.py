@@ -4,10 +4,18 @@ import math
 from collections import deque
 
 import numpy as np
+import pytest
 from env_actions import FORWARD, robot_of
 
 from segtrack.envs.learning.network import Network, NetworkOrigin
-from segtrack.envs.learning.policies import RandomPolicy, ScriptedPolicy
+from segtrack.envs.learning.policies import (
+    RandomPolicy,
+    ScriptedPolicy,
+    SteeredPolicy,
+    constant_name,
+    make_policy,
+)
+from segtrack.errors import InvalidValueError
 
 # Learnt policies.
 
@@ -81,6 +89,22 @@ def test_the_scripted_policy_climbs_a_step_of_24_cm(climb):
         over = terminated or truncated
     assert info["success"]
     assert robot_of(climb).state.position[2] > 0.24
+
+
+def test_the_steered_policy_steers_as_the_scripted_one_does_with_flippers_at_rest(climb):
+    observation, _ = climb.reset(seed=3, options={"initial_yaw": 0.1})
+    steered, scripted = SteeredPolicy(climb).act(observation), ScriptedPolicy(climb).act(observation)
+    assert steered[:2].tolist() == scripted[:2].tolist() and steered[0] > steered[1]
+    assert steered[2:].tolist() == [0.0, 0.0] != scripted[2:].tolist()
+
+
+def test_a_constant_policy_takes_its_action(climb):
+    policy = make_policy("constant:1,-0.5,0.3,0", climb)
+    assert policy.act(None).tolist() == np.array([1, -0.5, 0.3, 0], np.float32).tolist()
+    assert constant_name((1.0, -0.5, 0.3, 0.0)) == "constant:1,-0.5,0.3,0"
+    for wrong in ("constant", "constant:1,1", "constant:1,1,2,0", "constant:1,1,nan,0", "constant:1,1,a,0"):
+        with pytest.raises(InvalidValueError, match="constant: and 4 numbers from -1 to 1, of left, right"):
+            make_policy(wrong, climb)
 
 
 def test_full_speed_without_flippers_does_not_climb_a_step_of_30_cm(climb):
