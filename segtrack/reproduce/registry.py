@@ -181,6 +181,10 @@ EXPERIMENTS = (
         "Speed, turns, steps and flippers published of Absolem, Bunker, Markhor and a Jaguar, beside ours.",
     ),
     Experiment(
+        "step-limit",
+        "The highest step that Quince can climb: an open-loop search beside the policy that sees it.",
+    ),
+    Experiment(
         "log-round-trip",
         "A simulated climb, spoilt as logs are and recovered: clock, mounting and bias of a gyroscope.",
     ),
