@@ -154,8 +154,9 @@ def run(
     chosen = HEIGHTS if heights is None else parse_numbers("--heights", heights)
     if not chosen or len(set(chosen)) < len(chosen):
         raise InvalidValueError("--heights", "some, each of them once", heights)
-    for height in chosen:
-        VectorEnvironment(TASK, 1, height=height).close()
+    for height in chosen:  # Mistakes, before any work.
+        with closing(VectorEnvironment(TASK, 1, height=height)) as env:
+            make_policy(policy, env)
     results = [try_height(height, policy, robots, generations, seed, session) for height in sorted(chosen)]
     summary = {"policy": policy, "robots": robots, "seed": seed, "heights": [at.summary() for at in results]}
     files = {"step-limit.json": summary, "step-limit.png": draw_limits(results, policy)}

@@ -40,6 +40,7 @@ REPRODUCE = (
     "korner",
     "robots",
     "verdict",
+    "step-limit",
 )
 LOG = ["log.csv", "--mapping", "log.yaml"]
 REPLAYS = [["log", "compare", *LOG], ["log", "report", *LOG]]
@@ -115,6 +116,8 @@ COUNTS = [
     (["reproduce", "calibration"], "--count"),
     (["reproduce", "verdict"], "--jobs"),
     (["reproduce", "verdict"], "--seeds"),
+    (["reproduce", "step-limit"], "--generations"),
+    (["reproduce", "step-limit"], "--robots"),
     (["log", "plan", "packbot"], "--jobs"),
     (["study", "study.yaml"], "--jobs"),
 ]
@@ -123,6 +126,7 @@ SEEDS = [
     (["evaluate", "StepClimb"], "--seed"),
     (["preview", "StepClimb"], "--seed"),
     (["reproduce", "calibration"], "--seed"),
+    (["reproduce", "step-limit"], "--seed"),
     (["event", "ride", "packbot", "--rms", "0.1"], "--seed"),
     (["study", "study.yaml"], "--row"),
     (["study", "study.yaml"], "--beside"),
@@ -287,6 +291,11 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     )
     constant = ["evaluate", "StepClimb", "--policy", "constant"]
     yield [*constant, "--track-model", "segments"], f"{unbatched}, got segments"
+    limit = ["reproduce", "step-limit"]
+    yield [*limit, "--policy", "clever"], f"no policy 'clever'; there are: {names}"
+    yield [*limit, "--heights", "0.4,x"], "--heights must be numbers with commas between them, got '0.4,x'"
+    yield [*limit, "--heights", "0.4,0.4"], "--heights must be some, each of them once, got '0.4,0.4'"
+    yield [*limit, "--heights", "4"], "height [m] must be from 0.02 to 0.6, got 4.0"
     yield ["reproduce", "turning", "--scene", "moon"], "no scene 'moon'; there are: spot, slope, arcs"
     huge = ["reproduce", "okada-table-4", "--map", "--map-size", "huge"]
     yield huge, "no map size 'huge'; there are: full, small"
