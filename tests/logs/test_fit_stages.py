@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,21 +11,24 @@ from typing import Any
 import numpy as np
 import pytest
 from log_fit_doubles import VEHICLE, logged
+from scipy.optimize import brentq
+from scipy.stats import norm
 
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.experiments import Workers
 from segtrack.logs.fit import PARAMETERS, Choice, MotionCase, Profile
 from segtrack.logs.fit.estimates import (
     FitUncertainty,
-    beside_minima,
     effective_number,
     estimates_of,
     profile,
     uncertainty_of,
+    with_sample,
 )
 from segtrack.logs.fit.evaluate import Evaluator, Store
 from segtrack.logs.fit.fitting import describe
-from segtrack.logs.fit.search import Minimum, Noise, noise_of_row, same_branch
+from segtrack.logs.fit.sampling import Sample, draw_sample
+from segtrack.logs.fit.search import Noise, noise_of_row, same_branch
 from segtrack.logs.fit.unknowns import unknowns_of
 from segtrack.recording import version_of
 from segtrack.robot import Motion, Signal
@@ -244,28 +249,69 @@ def test_a_bound_at_which_another_unknown_would_make_up_for_all_leaves_the_profi
     assert sharp > 2.5, "the bounds alone would make it narrower"
 
 
+class Costs:
+    """Evaluator of a closed form."""
+
+    def __init__(self, form: Callable[[np.ndarray], float]) -> None:
+        self.form = form
+
+    def costs(self, points: Sequence[np.ndarray]) -> list[float]:
+        return [self.form(point) for point in points]
+
+
+def needles(point: np.ndarray) -> float:
+    """The likelihood of three least costs alike in height and width, in a row, and of one unknown more."""
+    x, y = point
+    others = [math.exp(-((x - at) ** 2) / (2 * 0.01**2)) for at in (0.5, 0.56, 0.62)]
+    return -2 * math.log(sum(others) + 1e-300) + ((y - 0.3 - x / 5) / 0.05) ** 2
+
+
+def test_a_sample_knows_of_least_costs_that_the_best_fit_does_not() -> None:
+    """Quantiles of a sum of normal distributions, from a start at the first of them."""
+    start, covariance = np.array([0.5, 0.4]), np.diag([0.01**2, 0.05**2])
+    sample = draw_sample(Costs(needles), start, covariance, 1.0, seed=3)  # type: ignore[arg-type]
+    shares = np.array([0.025, 0.5, 0.975])
+
+    def share(x: float) -> float:
+        return float(np.mean([norm.cdf(x, at, 0.01) for at in (0.5, 0.56, 0.62)]))
+
+    exact = [brentq(lambda x, part=part: share(x) - part, 0.4, 0.8) for part in shares]
+    assert sample.quantiles(0, 1.0, shares) == pytest.approx(exact, abs=0.012)
+    spread = math.hypot(0.05, np.std([0.5, 0.56, 0.62]) / 5, 0.01 / 5)
+    assert np.diff(sample.quantiles(1, 1.0, shares))[[0, -1]] == pytest.approx(1.96 * spread, rel=0.3)
+
+
+def test_a_sample_keeps_to_the_bounds_and_is_as_wide_as_correlated_residuals_are() -> None:
+    """Half of a normal distribution, whose variance is four times that of white noise, beside a bound."""
+    costs = Costs(lambda point: float((point[0] / 0.05) ** 2))
+    sample = draw_sample(costs, np.array([0.0]), np.array([[0.1**2]]), 4.0, seed=1)  # type: ignore[arg-type]
+    found = sample.quantiles(0, 4.0, np.array([0.5, 0.95]))
+    assert found == pytest.approx(norm.ppf([0.75, 0.975], 0.0, 0.1), rel=0.2)
+    inside = (sample.points >= 0.0).ravel()
+    assert sample.weights(4.0)[~inside].sum() == 0.0 and sample.weights(4.0).sum() == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize(
-    ("place", "rise", "high"),
+    ("off", "low", "high"),
     [
-        (0.6, 0.0, 0.62),  # As good as the best one, and 10 half widths away: its own interval counts.
-        (0.6, 3.0, 0.62 - 0.02 * (1 - 0.5)),  # 3 of 4 are used up: half of the width is left.
-        (0.6, 4.1, 0.52),  # Noise tells it from the best one.
-        (0.515, 2.25, 0.52),  # On the parabola of the best one.
-        (0.99, 0.0, None),  # Up to the bound.
+        (0.0, 0.48, 0.52),  # The sample says the same.
+        (0.02, 0.48, 0.54),  # Its middle is a standard deviation farther.
+        (0.55, 0.48, None),  # Beyond the bound.
     ],
 )
-def test_an_interval_takes_in_other_least_costs_that_noise_does_not_tell_apart(
-    place: float, rise: float, high: float | None
-) -> None:
-    """Curvature 1e4: a standard deviation of 0.01, and a quantile of 2."""
+def test_an_interval_takes_in_that_of_the_sample(off: float, low: float, high: float | None) -> None:
+    """Standard deviation of 0.01, and a quantile of 2 for few residuals."""
     uncertainty = FitUncertainty(
         np.array([0.01]), np.eye(1), np.array([[1e4]]), 60.3, np.eye(1), np.array([0.01]), None
     )
     assert uncertainty.quantile == pytest.approx(2.0, abs=1e-3)
     values = np.array([0.48, 0.5, 0.52])
     own = Profile(values, np.array([2.0, 0.0, 2.0]), np.array([2.0, 0.0, 2.0]), 0.48, 0.52)
-    found = beside_minima(
-        own, [Minimum(np.array([place]), 100.0 + rise)], 0, uncertainty, np.array([0.5]), 100.0
+    points = norm.ppf((np.arange(2000) + 0.5) / 2000, 0.5 + off, 0.01)[:, None]
+    found = with_sample(own, Sample(points, np.zeros(2000), np.zeros(2000)), 0, uncertainty)
+    assert found.low == pytest.approx(low, abs=2e-4)
+    assert found.high == (None if high is None else pytest.approx(high, abs=2e-4))
+    open_ended = with_sample(
+        replace(own, high=None), Sample(points, np.zeros(2000), np.zeros(2000)), 0, uncertainty
     )
-    assert found.low == 0.48
-    assert found.high == (None if high is None else pytest.approx(high, abs=1e-4))
+    assert open_ended.high is None

@@ -40,10 +40,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
+from scipy.stats import norm
 from scipy.stats import t as student
 
 from segtrack.logs.fit.evaluate import Evaluator
-from segtrack.logs.fit.search import Minimum, Noise, settle_places
+from segtrack.logs.fit.sampling import Sample
+from segtrack.logs.fit.search import Noise, settle_places
 from segtrack.logs.fit.unknowns import Unknown
 from segtrack.logs.statistics import CONFIDENCE, effective_samples, score_covariances
 
@@ -196,8 +198,6 @@ ROUGH = 2.0
 """A rise that is no more than so many times the cost's noise is none [-]."""
 _ROUNDING = 1e-9
 """Share of an unknown's range that scaling it there and back may make of a bound [-]."""
-_OTHER = 4.0
-"""A rise that is so many times below what the curvature would have is that of another least cost [-]."""
 _MOST_STEPS = 4
 """Largest number of least-squares steps over the other unknowns at each point."""
 
@@ -280,38 +280,24 @@ def profile(
     return Profile(values, distances, firm, low, high)
 
 
-def beside_minima(
-    profile: Profile,
-    minima: Sequence[Minimum],
-    i: int,
-    uncertainty: FitUncertainty,
-    best: Array,
-    least: float,
-) -> Profile:
-    """A profile whose ends take in those of other least costs, which are as sharp as the best one.
-
-    Another is one that costs less than the curvature at the best fit would have it.
+def with_sample(profile: Profile, sample: Sample, i: int, uncertainty: FitUncertainty) -> Profile:
+    """A profile whose ends take in those of a sample, which knows of least costs beside the best fit's.
 
     Args:
         profile: Profile of an unknown around the best fit.
-        minima: Points to which least squares went from elsewhere.
+        sample: Sample of the unknowns.
         i: Index of the unknown.
         uncertainty: Around the best fit.
-        best: The best fit (p,).
-        least: Cost from which on another counts as higher [-].
     """
-    low, high = profile.low, profile.high
-    for point, cost in minima:
-        rise = max(cost - least, 0.0)
-        left = uncertainty.quantile**2 - rise / float(uncertainty.dilution[i])
-        expected = float((point - best) @ uncertainty.curvature @ (point - best))
-        if left > 0 and expected > _OTHER * (1.0 + rise):
-            share, off = left**0.5 / uncertainty.quantile, float(point[i] - best[i])
-            if low is not None and profile.low is not None:
-                low = _within(min(low, float(best[i]) + off - share * (float(best[i]) - profile.low)))
-            if high is not None and profile.high is not None:
-                high = _within(max(high, float(best[i]) + off + share * (profile.high - float(best[i]))))
-    return replace(profile, low=low, high=high)
+    shares = np.array([(1 - CONFIDENCE) / 2, 0.5, (1 + CONFIDENCE) / 2])
+    low, middle, high = sample.quantiles(i, float(uncertainty.dilution[i]), shares).tolist()
+    wider = uncertainty.quantile / float(norm.ppf((1 + CONFIDENCE) / 2))
+    low, high = middle - wider * (middle - low), middle + wider * (high - middle)
+    return replace(
+        profile,
+        low=None if profile.low is None else _within(min(profile.low, low)),
+        high=None if profile.high is None else _within(max(profile.high, high)),
+    )
 
 
 def _within(scaled: float) -> float | None:

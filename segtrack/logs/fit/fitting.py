@@ -20,14 +20,13 @@ from segtrack.experiments import Workers
 from segtrack.logs.fit.cases import Case, MotionCase, Offsets, residuals_of, score_of
 from segtrack.logs.fit.estimates import (
     PLACES,
-    ROUGH,
     FitUncertainty,
     Profile,
-    beside_minima,
     combinations_of,
     estimates_of,
     profile,
     uncertainty_of,
+    with_sample,
     with_unit,
 )
 from segtrack.logs.fit.evaluate import (
@@ -41,12 +40,11 @@ from segtrack.logs.fit.evaluate import (
     slopes_of,
 )
 from segtrack.logs.fit.result import Fit, FittedCase
+from segtrack.logs.fit.sampling import Sample, draw_sample
 from segtrack.logs.fit.search import (
     PLACES_TRIED,
     SMALLEST,
-    Minimum,
     SearchRun,
-    least_costs_around,
     measure_noise,
     narrowed,
     refine,
@@ -65,7 +63,7 @@ from segtrack.logs.mapping import LoadedTerrain
 from segtrack.recording import PACKAGES, version_of
 
 Array = NDArray[np.float64]
-_SEARCHED, _REFINED = 0.5, 0.7
+_SEARCHED, _REFINED, _SAMPLED = 0.4, 0.5, 0.75
 """Shares of a fit's work at the end of its stages, about."""
 _ROUNDS = 2
 """Rounds of refinement: a profile may find a better fit than it began from."""
@@ -143,10 +141,10 @@ class _Work:
         self.uncertainty: FitUncertainty | None = None
         self.information: dict[str, Array] = {}
         self.profiles: list[Profile] = []
-        self.minima: list[Minimum] = []
+        self.sample: Sample | None = None
 
     def run(self) -> None:
-        """Search, measure the noise, refine, and look around."""
+        """Search, measure the noise, refine, sample, and look around."""
         evaluator = self.evaluator
         evaluator.rescale(evaluator.start)
         self.runs = search(evaluator, self.seed, lambda share: self.on_share(_SEARCHED * share))
@@ -155,13 +153,11 @@ class _Work:
         self.noise = measure_noise(evaluator, self.point, self.seed)
         for _ in range(_ROUNDS):
             self.point = refine(evaluator, evaluator.best, np.array(self.noise.steps))
-            if not self.minima:
-                steps = np.array(self.noise.steps)
-                self.minima = least_costs_around(evaluator, self.point, steps, self.seed)
-                self.point = refine(evaluator, evaluator.best, steps)
-            self.on_share(_REFINED)
-            least = evaluator.best_cost
             self._narrow()
+            if self.sample is None:
+                self._draw_sample()
+            self.on_share(_SAMPLED)
+            least = evaluator.best_cost
             self._look_around()
             if evaluator.best_cost >= (1 - _BETTER) * least:
                 break
@@ -177,6 +173,22 @@ class _Work:
                 return
             self.noise = replace(self.noise, steps=tuple(steps.tolist()))
             self.point = refine(self.evaluator, self.evaluator.best, steps)
+
+    def _draw_sample(self) -> None:
+        """Sample around the best fit, and begin anew from the best of the points if it costs less."""
+        assert self.uncertainty is not None
+        uncertainty, evaluator, least = self.uncertainty, self.evaluator, self.evaluator.best_cost
+        self.sample = draw_sample(
+            evaluator,
+            self.point,
+            uncertainty.covariance,
+            float(np.median(uncertainty.dilution)),
+            self.seed,
+            lambda share: self.on_share(_REFINED + (_SAMPLED - _REFINED) * share),
+        )
+        if evaluator.best_cost < least:
+            self.point = refine(evaluator, evaluator.best, np.array(self.noise.steps))
+            self._narrow()
 
     def _take_uncertainty(self) -> None:
         """Uncertainty from the residuals, and what each signal tells."""
@@ -197,16 +209,16 @@ class _Work:
         self.profiles = []
         reported = [i for i, unknown in enumerate(evaluator.unknowns) if not unknown.is_place]
         count, done = len(PLACES) * len(reported), 0
-        least = evaluator.costs([self.point])[0] + ROUGH * self.noise.cost
+        assert self.sample is not None
 
         def noted() -> None:
             nonlocal done
             done += 1
-            self.on_share(_REFINED + (1 - _REFINED) * done / count)
+            self.on_share(_SAMPLED + (1 - _SAMPLED) * done / count)
 
         for i in reported:
             found = profile(self.evaluator, self.point, i, self.uncertainty, self.noise, noted)
-            self.profiles.append(beside_minima(found, self.minima, i, self.uncertainty, self.point, least))
+            self.profiles.append(with_sample(found, self.sample, i, self.uncertainty))
 
     def _shares(self, slopes: Sequence[Array], sensitivities: Sequence[Array]) -> list[Array]:
         """Share of each log's signals (k, p) in what is known of each unknown, whatever the places are.

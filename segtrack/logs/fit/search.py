@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,9 +151,6 @@ MOST_GENERATIONS = 60
 """... or after so many."""
 MOST_STEPS = 25
 """Largest number of steps of least squares."""
-RESTARTS, SPREAD = 8, 0.02
-"""Starts around the best fit from which other least costs are looked for, and their standard deviation as a
-share of the unknowns' ranges [-]."""
 
 
 @dataclass(frozen=True)
@@ -237,27 +234,6 @@ def refine(evaluator: Evaluator, point: Array, steps: Array) -> Array:
     found, cost = _descend(evaluator, point, steps)
     # Where the cost is rough, what was passed may be lower than the last step.
     return evaluator.best if evaluator.best_cost < cost else found
-
-
-class Minimum(NamedTuple):
-    """A point (p,) with a least cost near it, and the cost."""
-
-    point: Array
-    cost: float
-
-
-def least_costs_around(evaluator: Evaluator, point: Array, steps: Array, seed: int) -> list[Minimum]:
-    """Least costs near a point (p,), from random starts around it.
-
-    A climb on another branch has a least cost of its own, behind a jump, that noise does not tell from the
-    best one. No profile from the best one gets there.
-    """
-    generator = np.random.default_rng(seed)
-    found = []
-    for _ in range(RESTARTS):
-        start = np.clip(point + generator.normal(0.0, SPREAD, len(point)), 0.0, 1.0)
-        found.append(Minimum(*_descend(evaluator, settle_places(evaluator, start), steps)))
-    return found
 
 
 def _descend(evaluator: Evaluator, point: Array, steps: Array) -> tuple[Array, float]:
