@@ -7,6 +7,8 @@ from .observation import PARTS as PARTS
 from .observation import ObservationPart as ObservationPart
 from .observation import ObservationSetup as ObservationSetup
 from .observation import Scan as Scan
+from .parameters import Distribution as Distribution
+from .parameters import LogUniform as LogUniform
 from .parameters import Number as Number
 from .rewards import TERMS as TERMS
 from .rewards import Term as Term

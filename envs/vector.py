@@ -17,7 +17,7 @@ from segtrack.batch import TRACK_MODELS, Batch
 from segtrack.engine import EngineName
 from segtrack.envs.episode import Ends, Episodes, Rows
 from segtrack.envs.episode_world import EpisodeBatch
-from segtrack.envs.parameters import GROUSER_PARAMETERS, Values, check_values
+from segtrack.envs.parameters import GROUSER_PARAMETERS, Values, check_values, row_of
 from segtrack.envs.setup import EnvironmentOptions, TaskSetup
 from segtrack.envs.task import EpisodeCourse, Task
 from segtrack.envs.view import RobotMotions, TaskView
@@ -129,14 +129,17 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         """Change the values or ranges that later episodes sample from, automatic resets included.
 
         Args:
-            parameters: Numbers or ranges by name, as in the constructor; other parameters stay as they are.
+            parameters: Numbers, ranges or distributions by name, as in the constructor, or arrays of numbers
+                (n,) or ranges (n, 2) of the robots that are changed; other parameters stay as they are.
             robots: Indices of the robots to change; all if not given.
 
         Raises:
             UnknownNameError: No such parameter.
             InvalidValueError: A value that cannot be, or no such robot.
         """
-        self._draws.change(self._check_grousers(self._draws.check(parameters)), robots)
+        chosen = self._draws.indices(robots)
+        own = self._check_grousers(self._draws.check(parameters, len(chosen)))
+        self._draws.change(own, chosen)
 
     def reset(
         self,
@@ -149,7 +152,8 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         Args:
             seed: Seed of the first robot, with consecutive ones for the others; or one for each, in a list
                 or array.
-            options: Parameters for these episodes in place of the constructor's: numbers or ranges; and
+            options: Parameters for these episodes in place of the constructor's: numbers, ranges,
+                distributions, or arrays of numbers (num_envs,) or ranges (num_envs, 2), a row a robot; and
                 `reset_mask`, True for the robots to reset (num_envs,).
 
         Returns:
@@ -164,7 +168,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         seeds, (mask, others) = _seeds_of(seed, self.num_envs), _mask_of(options, self.num_envs)
         if not (mask.all() or self._episodes.courses):
             raise NotReadyError(f"reset some of {self.task.name}", "not all have been reset before")
-        own = self._check_grousers(self._draws.check({} if others is None else others))
+        own = self._check_grousers(self._draws.check({} if others is None else others, self.num_envs))
         chosen = np.flatnonzero(mask)
         for i in chosen[[seeds[i] is not None for i in chosen.tolist()]].tolist():
             self._rngs[i] = np_random(seeds[i])[0]
@@ -285,7 +289,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
     def _check_grousers(self, given: Values) -> Values:
         """Return the values; refuse grouser parameters that differ between robots or from the batch's."""
         for name, own in self._grousers.items():
-            if isinstance(own, tuple) or given.get(name, own) != own:
+            if not isinstance(own, int | float) or given.get(name, own) != own:
                 what, expected = f"{name} of a vector environment", "one number, fixed at construction"
                 raise InvalidValueError(what, expected, given[name])
         return given
@@ -302,17 +306,17 @@ class Draws:
         """Start with the setup's values or ranges for each of `count` robots."""
         self._setup, self._given = setup, [setup.given] * count
 
-    def check(self, parameters: Mapping[str, Any]) -> Values:
-        """Check values or ranges, and return them.
+    def check(self, parameters: Mapping[str, Any], robots: int) -> Values:
+        """Check values, ranges, distributions, or arrays with a row for each of some robots; return them.
 
         Raises:
             UnknownNameError: No such parameter.
             InvalidValueError: A value that cannot be.
         """
-        return check_values(self._setup.parameters, parameters, self._setup.task.name)
+        return check_values(self._setup.parameters, parameters, self._setup.task.name, robots)
 
-    def change(self, own: Values, robots: Sequence[int] | NDArray[np.intp] | None) -> None:
-        """Change some values or ranges of some robots, by index, or of all.
+    def indices(self, robots: Sequence[int] | NDArray[np.intp] | None) -> NDArray[np.intp]:
+        """Return the indices of some robots (n,), checked, or of all.
 
         Raises:
             InvalidValueError: No such robot.
@@ -324,14 +328,22 @@ class Draws:
         for i in chosen.tolist():
             if not 0 <= i < count:
                 raise InvalidValueError("robot", f"from 0 to {count - 1}", i)
-        for i in chosen.tolist():
-            self._given[i] = {**self._given[i], **own}
+        return chosen
+
+    def change(self, own: Values, chosen: NDArray[np.intp]) -> None:
+        """Change what robots (n,) draw from, by index; `own` may have a row for each of them."""
+        for k, i in enumerate(chosen.tolist()):
+            self._given[i] = {**self._given[i], **row_of(own, k)}
 
     def draw(
         self, chosen: Sequence[int], own: Values, rngs: Sequence[np.random.Generator]
     ) -> list[tuple[Values, EpisodeCourse]]:
-        """Sample parameters and course of an episode for some robots; `own` overrides their ranges."""
-        return [self._setup.draw({**self._given[i], **own}, rng) for i, rng in zip(chosen, rngs, strict=True)]
+        """Sample parameters and course of an episode for some robots, by index.
+
+        What is in `own`, which may have a row for each robot of all, overrides what they draw from.
+        """
+        given = [{**self._given[i], **row_of(own, i)} for i in chosen]
+        return [self._setup.draw(each, rng) for each, rng in zip(given, rngs, strict=True)]
 
 
 def _autoreset_of(mode: str | AutoresetMode) -> AutoresetMode:
