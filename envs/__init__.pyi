@@ -7,11 +7,14 @@ from .observation import PARTS as PARTS
 from .observation import ObservationPart as ObservationPart
 from .observation import ObservationSetup as ObservationSetup
 from .observation import Scan as Scan
+from .observation import parameter_part as parameter_part
 from .parameters import Distribution as Distribution
 from .parameters import LogUniform as LogUniform
 from .parameters import Number as Number
 from .rewards import TERMS as TERMS
 from .rewards import Term as Term
+from .sensors import Group as Group
+from .sensors import SensorModel as SensorModel
 from .setup import CourseTask as CourseTask
 from .setup import EnvironmentOptions as EnvironmentOptions
 from .setup import TaskSetup as TaskSetup

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from segtrack.engine import ActuatorState
 from segtrack.envs.parameters import ROBOT_PARAMETERS, Number, Values
+from segtrack.envs.sensors import Perception
 from segtrack.envs.setup import TaskSetup
 from segtrack.envs.task import EpisodeCourse, PathPoint, Paths, outcomes_of
 from segtrack.envs.view import (
@@ -108,7 +109,6 @@ class Episodes:
         courses: Terrain and path of each robot (N,).
         values: Parameter values of each robot (N,).
         view: View of the robots after their latest control step.
-        entries: Latest observations, clipped (N, ...).
         outcome: Outcome of each robot, `running` until its end (N,).
         steps: Number of control steps so far (N,).
         elapsed: Wall time of the simulation so far (N,) [s].
@@ -130,12 +130,12 @@ class Episodes:
         self._grounds: GroundSampler = CourseGrounds(self.courses) if grounds is None else grounds
         self.values: list[Values] = []
         self._rngs: list[np.random.Generator] = []
-        actions, entries = len(setup.actuators.names), len(setup.sensors.limits[0])
+        actions = len(setup.actuators.names)
         self._given = np.zeros((_longest_delay() + 1, count, actions), np.float32)
-        self.entries = np.zeros((count, entries), np.float32)
+        self._perception = Perception(setup.groups, count)
         self.outcome = np.full(count, "running", dtype="<U10")
         self.steps = np.zeros(count, dtype=np.intp)
-        self.elapsed, self.energy, self._noises = np.zeros((3, count))
+        self.elapsed, self.energy = np.zeros((2, count))
         self._delays = np.zeros(count, np.intp)
 
     def __len__(self) -> int:
@@ -156,7 +156,7 @@ class Episodes:
             chosen: Indices of the robots (n,).
             courses: Terrain and path of each robot (n,).
             values: Parameter values of each robot (n,).
-            rngs: Random generator of each robot's sensor noise (n,).
+            rngs: Random generator of each robot's sensors (n,).
             motion: Motions of the robots.
 
         Raises:
@@ -170,7 +170,8 @@ class Episodes:
             self._paths.replace(i, courses[k].path)
         self._given[:, chosen] = 0.0
         self._delays[chosen] = [own["action_delay"] for own in values]
-        self._noises[chosen] = [own["sensor_noise"] for own in values]
+        noises = np.array([own["sensor_noise"] for own in values], dtype=float)
+        self._perception.begin(chosen, noises, rngs)
         self.steps[chosen], self.elapsed[chosen], self.energy[chosen] = 0, 0.0, 0.0
         self.outcome[chosen] = "running"
         still = np.zeros_like(self._given[0, chosen])
@@ -265,15 +266,18 @@ class Episodes:
             raise UnknownNameError(f"parameter of {self._setup.task.name}", name, self._setup.parameters)
         return np.array([self.values[i][name] for i in chosen.tolist()])
 
+    def observe(self, robots: int | slice = slice(None)) -> Any:
+        """Form the present observations of one robot, or of all."""
+        return self._perception.observe(robots)
+
     def _perceive(self, chosen: Rows, now: TaskView) -> None:
-        """Read, check and clip the observations of robots."""
-        sensors, noises = self._setup.sensors, self._noises[chosen]
-        rngs = [self._rngs[i] for i in chosen.tolist()] if noises.any() else ()
-        entries = sensors.read(now, noises, rngs)
+        """Read and check what robots see now, and let them perceive it."""
+        groups = self._setup.groups
+        entries = groups.read(now)
         if np.isnan(entries).any():
             row, entry = np.argwhere(np.isnan(entries))[0].tolist()
-            raise self._refusal(f"observation entry {sensors.entries[entry]}", chosen[row], math.nan)
-        self.entries[chosen] = sensors.clip(entries)
+            raise self._refusal(f"observation entry {groups.labels[entry]}", chosen[row], math.nan)
+        self._perception.look(chosen, entries, [self._rngs[i] for i in chosen.tolist()])
 
     def _refusal(self, what: str, robot: int, got: float) -> InvalidValueError:
         """Return the error for a value that is no number, naming the robot where there are several."""

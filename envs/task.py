@@ -21,6 +21,7 @@ from segtrack.terrain import Terrain
 if TYPE_CHECKING:
     from segtrack.envs.observation import ObservationPart
     from segtrack.envs.rewards import Term  # Which imports this module.
+    from segtrack.envs.sensors import Group, SensorModel
 
 
 class PathPoint(NamedTuple):
@@ -216,6 +217,8 @@ class Task(ABC):
         terms: Reward terms by name, added to `segtrack.envs.rewards.TERMS` or in place of them;
             None leaves one out.
         parts: Observation parts by name, added to `segtrack.envs.observation.PARTS` or in place of them.
+        groups: Observation groups by name; without any, an observation is not split into groups.
+        sensor_models: Noise, bias and delay of the sensors of parts, by the parts' names.
     """
 
     name: str
@@ -228,6 +231,8 @@ class Task(ABC):
     weights: Mapping[str, float] = {}
     terms: Mapping[str, Term | None] = {}
     parts: Mapping[str, ObservationPart | None] = {}
+    groups: Mapping[str, Group] = {}
+    sensor_models: Mapping[str, SensorModel] = {}
 
     @classmethod
     def difficulty_label(cls) -> str:

@@ -40,7 +40,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         parameters: Parameters of episodes, by name.
         actuators: Mapping of actions to commands.
         scan: Grid of the height scan.
-        sensors: Sensors of the observations.
+        sensors: Sensors of the observations, or of their first group.
         reward: Weighted terms of the reward.
         control_period: Time between two actions [s].
         time_step: Time step of the engine [s].
@@ -102,7 +102,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         self.reward, self.control_period = setup.reward, setup.control_period
         rate = max(1, round(1.0 / self.control_period))
         self.metadata = {**self.metadata, "render_fps": rate, "autoreset_mode": self._mode}  # type: ignore[misc]
-        self.single_action_space, self.single_observation_space = self.actuators.space, self.sensors.space
+        self.single_action_space, self.single_observation_space = self.actuators.space, setup.groups.space
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._grousers = {name: setup.given.get(name, 1.0) for name in GROUSER_PARAMETERS}
@@ -175,7 +175,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         self._over[chosen] = True  # If this is refused, they must be reset before they step.
         self._begin(chosen, own)
         self._over[chosen] = False
-        return self.sensors.form(self._episodes.entries), self._info(chosen)
+        return self._episodes.observe(), self._info(chosen)
 
     def step(
         self, actions: Any
@@ -223,12 +223,12 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         if self._mode is AutoresetMode.SAME_STEP and len(over):
             seen = np.full(count, None, dtype=object)
             for i in over.tolist():
-                seen[i] = self.sensors.form(episodes.entries[i])
+                seen[i] = episodes.observe(i)
             finals = _with_masks({"final_obs": seen, "final_info": self._info(over)}, self._over.copy())
             self._begin(over, {})
             self._over = np.zeros(count, np.bool_)
         info = {**finals, **self._info(np.arange(count))}
-        return self.sensors.form(episodes.entries), rewards, *ended, info
+        return episodes.observe(), rewards, *ended, info
 
     def close_extras(self, **_: Any) -> None:
         """End the threads; `close()` calls this, once."""

@@ -83,7 +83,10 @@ def test_an_episode_takes_distributions_of_numbers_and_words():
         ({"mass": lambda rng: 9.0}, "mass must be from 0.7 to 1.5, got 9.0"),
         ({"action_delay": lambda rng: 0.5}, "action_delay must be a whole number, got 0.5"),
         ({"kind": lambda rng: "sand"}, "kind must be one of boxes, step_field, waves, rails, got 'sand'"),
-        ({"mass": np.array([1.0, 1.1])}, "mass must be a number or a range (low, high), got array([1. , 1.1])"),
+        (
+            {"mass": np.array([1.0, 1.1])},
+            "mass must be a number or a range (low, high), got array([1. , 1.1])",
+        ),
     ],
 )
 def test_what_distributions_may_not_draw_is_refused(given, message):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from segtrack.envs import IDS, TASKS, Environment, VectorEnvironment
+from segtrack.envs import IDS, TASKS, Environment, Group, SensorModel, VectorEnvironment, parameter_part
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 
 STEP = {"time_step": 0.004, "time_limit": 0.4}
@@ -85,6 +85,22 @@ def test_robots_do_what_single_environments_do_through_ends_of_episodes(mode):
 
 def test_robots_on_a_library_do_what_single_environments_do():
     assert compare(*pair("Traverse", 3, level=(0, 4), kind=("boxes", "rough", "winding")), 12) >= 3
+
+
+@pytest.mark.parametrize(
+    "mode, observation", [(AutoresetMode.SAME_STEP, "flat"), (AutoresetMode.NEXT_STEP, "dict")]
+)
+def test_robots_perceive_what_single_environments_do_in_groups(mode, observation):
+    critic = Group(parts={"physics": parameter_part("friction", "roughness")}, clean=True)
+    given = {
+        "groups": {"policy": Group(history=3), "critic": critic},
+        "sensor_models": {
+            "height_scan": SensorModel(noise=0.02, bias=(-0.03, 0.03), delay=(0, 3)),
+            "velocity": SensorModel(bias=lambda rng: rng.normal(0.0, 0.1)),
+        },
+        "observation": observation,
+    }
+    assert compare(*pair("RoughTerrain", 2, mode, initial_y=(-0.25, 0.25), **given), 22) >= 4
 
 
 @pytest.mark.slow

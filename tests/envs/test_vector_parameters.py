@@ -94,10 +94,22 @@ def test_arrays_give_each_robot_its_own_value_or_range():
 @pytest.mark.parametrize(
     "given, robots, message",
     [
-        ({"height": np.ones(2)}, None, "array of height must be of shape (3,) or (3, 2), a row a robot, got "),
-        ({"height": np.ones(3)}, [0, 1], "array of height must be of shape (2,) or (2, 2), a row a robot, got "),
+        (
+            {"height": np.ones(2)},
+            None,
+            "array of height must be of shape (3,) or (3, 2), a row a robot, got ",
+        ),
+        (
+            {"height": np.ones(3)},
+            [0, 1],
+            "array of height must be of shape (2,) or (2, 2), a row a robot, got ",
+        ),
         ({"height": np.array([0.1, 9.0, 0.1])}, None, "height [m] must be from 0.02 to 0.6, got 9.0"),
-        ({"height": np.array([[0.2, 0.1]] * 3)}, None, "height [m] must be a range (low, high) with low <= high"),
+        (
+            {"height": np.array([[0.2, 0.1]] * 3)},
+            None,
+            "height [m] must be a range (low, high) with low <= high",
+        ),
     ],
 )
 def test_arrays_of_other_shapes_or_values_are_refused(given, robots, message):
