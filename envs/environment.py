@@ -160,6 +160,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             raise self._refusal("step")
         actions = self.actuators.check(action)[None]
         due = episode.delayed(_ONE, actions)[0].astype(float)
+        pushes = episode.pushes(_ONE)
+        episode_world.push(None if pushes is None else pushes[0])
         began = time.perf_counter()
         try:
             episode_world.act(self.actuators, due, self.render_mode == "human")

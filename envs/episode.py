@@ -136,7 +136,7 @@ class Episodes:
         self.outcome = np.full(count, "running", dtype="<U10")
         self.steps = np.zeros(count, dtype=np.intp)
         self.elapsed, self.energy = np.zeros((2, count))
-        self._delays = np.zeros(count, np.intp)
+        self._delays, self._pushes = np.zeros(count, np.intp), np.zeros((count, 2))
 
     def __len__(self) -> int:
         """Number of robots."""
@@ -170,6 +170,7 @@ class Episodes:
             self._paths.replace(i, courses[k].path)
         self._given[:, chosen] = 0.0
         self._delays[chosen] = [own["action_delay"] for own in values]
+        self._pushes[chosen] = [(own["push"], own["push_interval"]) for own in values]
         noises = np.array([own["sensor_noise"] for own in values], dtype=float)
         self._perception.begin(chosen, noises, rngs)
         self.steps[chosen], self.elapsed[chosen], self.energy[chosen] = 0, 0.0, 0.0
@@ -184,6 +185,22 @@ class Episodes:
         room, now = len(self._given), self.steps[chosen]
         self._given[now % room, chosen] = actions
         return self._given[(now - self._delays[chosen]) % room, chosen]
+
+    def pushes(self, chosen: Rows) -> NDArray[np.float64] | None:
+        """Draw changes of velocity by which robots are pushed in the next step (n, 3) [m/s]; None for none.
+
+        A push comes with the probability of a step's length over the mean interval.
+        """
+        pushed, period = self._pushes[chosen], self._setup.control_period
+        if not pushed[:, 0].any():
+            return None
+        changes = np.zeros((len(chosen), 3))
+        for k, (speed, interval) in enumerate(pushed.tolist()):
+            rng = self._rngs[chosen[k]]
+            if speed > 0.0 and rng.uniform() * interval < period:
+                angle = rng.uniform(0.0, math.tau)
+                changes[k, :2] = speed * math.cos(angle), speed * math.sin(angle)
+        return changes if changes.any() else None
 
     def advance(self, chosen: Rows, motion: RobotMotions, actions: NDArray[np.float32]) -> Ends:
         """Update episodes after a control step of their robots.

@@ -11,6 +11,8 @@ import numpy as np
 
 from segtrack.description import VehicleDescription
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.geometry import GRAVITY
+from segtrack.terrain import published_soils
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ Distribution = Callable[[np.random.Generator], Any]
 
 
 @dataclass(frozen=True)
-class Rows:
+class RobotValues:
     """Values, ranges or distributions of one parameter, one for each robot.
 
     Attributes:
@@ -228,7 +230,7 @@ def check_values(
             (robots, 2); None where arrays are refused.
 
     Returns:
-        The given ones, with ranges as tuples and arrays as `Rows`.
+        The given ones, with ranges as tuples and arrays as `RobotValues`.
 
     Raises:
         UnknownNameError: There is no such parameter.
@@ -243,18 +245,20 @@ def check_values(
 
 
 def _checked(parameter: Parameter, name: str, given: Any, robots: int | None) -> Any:
-    """A checked value, range or distribution, or `Rows` of them."""
+    """A checked value, range or distribution, or `RobotValues` of them."""
     if robots is None or not isinstance(given, np.ndarray) or not given.ndim:
         return parameter.check(name, given)
     if given.shape not in ((robots,), (robots, 2)):
         expected = f"of shape {(robots,)} or {(robots, 2)}, a row a robot"
         raise InvalidValueError(f"array of {name}", expected, Phrase(f"shape {given.shape}"))
-    return Rows(tuple(parameter.check(name, row) for row in given.tolist()))
+    return RobotValues(tuple(parameter.check(name, row) for row in given.tolist()))
 
 
 def row_of(given: Values, robot: int) -> Values:
     """Values, ranges or distributions of one robot."""
-    return {name: each.values[robot] if isinstance(each, Rows) else each for name, each in given.items()}
+    return {
+        name: each.values[robot] if isinstance(each, RobotValues) else each for name, each in given.items()
+    }
 
 
 def sample_values(parameters: Mapping[str, Parameter], given: Values, rng: np.random.Generator) -> Values:
@@ -274,20 +278,41 @@ def sample_values(parameters: Mapping[str, Parameter], given: Values, rng: np.ra
     return drawn
 
 
+COURSE_SOIL = "course"
+"""Soil that is the course's own."""
 ROBOT_PARAMETERS: dict[str, Parameter] = {
     "friction": Number(
         None, 0.0, 2.0, "-", "Coulomb friction of the tracks; the vehicle file's if not given"
     ),
+    "friction_left": Number(1.0, 0.0, 2.0, "-", "factor on the friction of the left tracks"),
+    "friction_right": Number(1.0, 0.0, 2.0, "-", "factor on the friction of the right tracks"),
+    "ground_friction": Number(
+        1.0, 0.0, 2.0, "-", "factor on the friction of the ground, under tracks and body"
+    ),
+    "soil": WordChoice(
+        COURSE_SOIL, (COURSE_SOIL, *published_soils()), "what the ground is of; the course's own if not given"
+    ),
+    "gravity": Number(GRAVITY, 0.0, 25.0, "m/s^2", "downward acceleration"),
     "drive_force": Number(1.0, 0.1, 3.0, "-", "factor on what the belt drives can exert"),
     "mass": Number(1.0, 0.7, 1.5, "-", "factor on the body's mass"),
+    "inertia": Number(1.0, 0.3, 3.0, "-", "factor on the body's inertia, besides that on its mass"),
+    "payload": Number(0.0, 0.0, 2.0, "-", "mass of a load on the body, over the vehicle's mass"),
+    "payload_x": Number(0.0, -1.0, 1.0, "m", "place of the load, forward of the body frame"),
+    "payload_y": Number(0.0, -1.0, 1.0, "m", "place of the load, to the left of the body frame"),
+    "payload_z": Number(0.0, -1.0, 1.0, "m", "place of the load, above the body frame"),
     "center_of_mass_x": Number(0.0, -0.2, 0.2, "m", "the body's centre of mass moved forward"),
     "center_of_mass_y": Number(0.0, -0.1, 0.1, "m", "the body's centre of mass moved to the left"),
     "center_of_mass_z": Number(0.0, -0.1, 0.1, "m", "the body's centre of mass moved up"),
+    "flipper_torque": Number(1.0, 0.1, 3.0, "-", "factor on the torque of the flippers' motors"),
     "grouser_height": Number(1.0, 0.25, 2.0, "-", "factor on the grousers' height"),
     "grouser_count": Number(1.0, 0.25, 1.25, "-", "factor on the number of grousers, rounded"),
     "initial_x": Number(0.0, -0.2, 0.2, "m", "start moved along the course"),
     "initial_y": Number(0.0, -0.25, 0.25, "m", "start moved to the left"),
     "initial_yaw": Number(0.0, -np.pi, np.pi, "rad", "start turned to the left"),
+    "push": Number(
+        0.0, 0.0, 3.0, "m/s", "speed that each push gives the robot, in a random horizontal direction"
+    ),
+    "push_interval": Number(5.0, 0.05, 1000.0, "s", "mean time between pushes, which come at random"),
     "action_delay": Number(0, 0, 10, "-", "control steps that an action comes late", whole=True),
     "sensor_noise": Number(0.0, 0.0, 0.5, "-", "standard deviation of each entry, over half its range"),
 }
@@ -295,16 +320,24 @@ ROBOT_PARAMETERS: dict[str, Parameter] = {
 
 
 def robot_parameters(vehicle: VehicleDescription) -> dict[str, Parameter]:
-    """Return the robot's parameters; the friction's default is the tracks', if all are equal."""
+    """Return the robot's parameters; the friction's default is the tracks', if all are equal.
+
+    Those of flippers are left out without flippers.
+    """
     frictions = {track.spec.contact.friction for track in vehicle.mounted_tracks()}
     friction = ROBOT_PARAMETERS["friction"]
     if len(frictions) == 1 and isinstance(friction, Number):
         friction = replace(friction, default=frictions.pop())
-    return {**ROBOT_PARAMETERS, "friction": friction}
+    known = {**ROBOT_PARAMETERS, "friction": friction}
+    return known if vehicle.flippers else {n: p for n, p in known.items() if n not in FLIPPER_PARAMETERS}
 
 
+FLIPPER_PARAMETERS = ("flipper_torque",)
+"""Robot parameters of vehicles with flippers."""
 BODY_PARAMETERS = ("mass", "center_of_mass_x", "center_of_mass_y", "center_of_mass_z")
 """Robot parameters of the body's mass properties."""
+LOAD_PARAMETERS = ("inertia", "payload", "payload_x", "payload_y", "payload_z")
+"""Robot parameters of the body's mass properties that no vehicle file can say."""
 GROUSER_PARAMETERS = ("grouser_height", "grouser_count")
 """Robot parameters whose change loads the robot anew, in some 0.2 s."""
 

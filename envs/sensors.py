@@ -440,7 +440,7 @@ class ObservationGroups:
 
 
 class Perception:
-    """What N robots perceive: errors of their sensors, what these have seen, and the observations.
+    """State of the sensors of N robots: errors, what was seen, and the observations.
 
     Methods take the indices (n,) of the robots that they are about, and rows for these alone.
     """

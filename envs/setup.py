@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path as FilePath
@@ -18,6 +18,7 @@ from segtrack.envs.actuators import ActionMapping, Actuators, FlipperGroups, che
 from segtrack.envs.observation import ObservationPart, ObservationSetup, Scan
 from segtrack.envs.own_rows import merge_rows
 from segtrack.envs.parameters import (
+    COURSE_SOIL,
     ROBOT_PARAMETERS,
     Number,
     OfferedNumber,
@@ -33,7 +34,7 @@ from segtrack.envs.sensors import Group, ObservationGroups, ObservationKind, Sen
 from segtrack.envs.task import EpisodeCourse, Path, Task, reach_of
 from segtrack.envs.tasks import find_task
 from segtrack.errors import InvalidValueError, Phrase, finite
-from segtrack.terrain import StaticBody
+from segtrack.terrain import StaticBody, find_soil
 
 PREFIX = "course:"
 """Begin of the name of a task on a course."""
@@ -286,7 +287,7 @@ class TaskSetup:
         values = sample_values(self.parameters, given, rng)
         course = self.task.course(values, self.reach, rng)
         _check_course(course, self.library, self.task.name)
-        return values, course
+        return values, _on_other_ground(course, values)
 
     @cached_property
     def library(self) -> Sequence[EpisodeCourse]:
@@ -307,6 +308,16 @@ class TaskSetup:
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a copy, without the library, which the task makes again."""
         return {name: value for name, value in vars(self).items() if name != "library"}
+
+
+def _on_other_ground(course: EpisodeCourse, values: Values) -> EpisodeCourse:
+    """A course on ground of the friction and soil of parameter values, outside of a library if changed."""
+    terrain, changed = course.terrain, dict[str, Any]()
+    if values["ground_friction"] != 1.0:
+        changed["friction"] = values["ground_friction"] * terrain.friction
+    if values["soil"] != COURSE_SOIL:
+        changed["soil"] = find_soil(values["soil"])
+    return EpisodeCourse(replace(terrain, **changed), course.path) if changed else course
 
 
 def _check_task(task: object) -> None:

@@ -116,7 +116,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         engine_given: dict[str, Any] = {"time_step": self.time_step, "threads": threads, "device": device}
         engine_given |= {"terrain": library, "terrain_index": 0, "track_model": track_model}
         self.batch = Batch(vehicle, num_envs, **engine_given)
-        self._episode_batch = EpisodeBatch(self.vehicle, self.batch)
+        self._episode_batch = EpisodeBatch(self.vehicle, self.batch, self.control_period)
         self._episodes, self.simulation_time = Episodes(setup, num_envs, self.batch), 0.0
         self._rngs, self._draws = [np_random()[0] for _ in range(num_envs)], Draws(setup, num_envs)
         self._over, self._slip = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
@@ -203,6 +203,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         (waiting, acting), due = map(np.flatnonzero, (self._over, ~self._over)), np.zeros_like(taken)
         due[acting] = episodes.delayed(acting, taken[acting])
         self.actuators.command(batch, due.astype(float))
+        self._episode_batch.push(acting, episodes.pushes(acting))
         began = time.perf_counter()
         batch.run(self.control_period)
         elapsed, running = time.perf_counter() - began, batch.running[acting]

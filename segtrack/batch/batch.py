@@ -130,7 +130,7 @@ class Batch:
         if track_model not in TRACK_MODELS:
             raise UnknownNameError("track model of a batch", track_model, TRACK_MODELS)
         fleet = fleet_class(device)
-        self.track_model, self._gravity = track_model, (0.0, 0.0, -downwards(gravity))
+        self.track_model = track_model
         self._preset, self._time_step = preset_step(preset, time_step)
         variants = tuple(vehicle) if isinstance(vehicle, list | tuple) and vehicle else (vehicle,)
         described = [v if isinstance(v, VehicleDescription) else load_vehicle(v) for v in variants]
@@ -150,6 +150,7 @@ class Batch:
         )
         self._threads = Threads(min(number_of_threads(threads), size) if device == "cpu" else 1)
         self._grounds, self._fleet = grounds, fleet(kinds, chosen, grounds.packed)
+        self._gravity = np.full(size, downwards(gravity))
         self._name_parts(self._fleet)
         self._made_of = size, track_model, self.time_step, *described, *(given or self.terrains[:1])
         self._outlines = Outlines(kinds)
@@ -346,7 +347,8 @@ class Batch:
             DisconnectedError: The batch is closed.
         """
         self._lifetime.require_open("save the batch")
-        return SavedBatch(self._fleet.save(), self._grounds.own(np.arange(len(self))), self._made_of)
+        own = self._grounds.own(np.arange(len(self)))
+        return SavedBatch(self._fleet.save(), own, self._gravity.copy(), self._made_of)
 
     def restore(self, snapshot: SavedBatch) -> None:
         """Restore a snapshot of this batch or of one built alike, bit for bit.
@@ -358,6 +360,7 @@ class Batch:
         self._lifetime.require_open("restore the batch")
         check_snapshot(snapshot, self._made_of)
         self._fleet.restore(snapshot.fleet)
+        self._gravity[:] = snapshot.gravity
         self._grounds.lay(np.arange(len(self)), snapshot.own_terrains)
 
     def __len__(self) -> int:
@@ -378,6 +381,16 @@ class Batch:
     def terrain_index(self) -> NDArray[np.intp]:
         """Index of each vehicle's terrain (N,)."""
         return self._fleet.terrain_of.copy()
+
+    @property
+    def gravity(self) -> NDArray[np.float64]:
+        """Downward acceleration of each vehicle (N,) [m/s^2]."""
+        return self._gravity.copy()
+
+    @property
+    def mass(self) -> NDArray[np.float64]:
+        """Mass of all bodies of each vehicle (N,) [kg]."""
+        return np.array([sum(row) for row in self._fleet.own.masses.tolist()])
 
     @property
     def variant(self) -> NDArray[np.intp]:
@@ -551,6 +564,43 @@ class Batch:
         self._fleet.write(
             chosen, drive_factors=self._each_track("drive force factor", factor, chosen, POSITIVE)
         )
+
+    def scale_flippers(self, factor: ArrayLike, vehicles: ArrayLike | None = None) -> None:
+        """Scale the torques of the flippers' motors relative to the vehicle file's.
+
+        Args:
+            factor: Factors () or (n,) for all flippers of a vehicle, or (n, F) for each [-].
+            vehicles: Mask (N,) or indices (n,) of the vehicles to change; all if not given.
+
+        Raises:
+            InvalidValueError: Another shape, not positive or not finite.
+        """
+        self._lifetime.require_open("change the batch")
+        chosen, flippers = self._chosen(vehicles), len(self.flipper_names)
+        what = "flipper torque factor"
+        if dimensions(factor) < 2:
+            factors = broadcast_numbers(what, factor, chosen, least=POSITIVE)[:, None]
+        else:
+            factors = broadcast_numbers(what, factor, chosen, (flippers,), least=POSITIVE)
+        file = np.stack([kind.arrays.tree.max_torques[:flippers] for kind in self._fleet.kinds])
+        with self._fleet.changing():
+            self._fleet.own.max_torques[chosen, :flippers] = factors * file[self._fleet.kind_of[chosen]]
+
+    def set_gravity(self, gravity: ArrayLike, vehicles: ArrayLike | None = None) -> None:
+        """Set the downward acceleration of vehicles; on a GPU all have one.
+
+        Args:
+            gravity: Accelerations () or (n,), at least 0 [m/s^2].
+            vehicles: Mask (N,) or indices (n,) of the vehicles to change; all if not given.
+
+        Raises:
+            InvalidValueError: Another shape, negative, not finite, or several on a GPU.
+        """
+        self._lifetime.require_open("change the batch")
+        changed, chosen = self._gravity.copy(), self._chosen(vehicles)
+        changed[chosen] = broadcast_numbers("gravity [m/s^2]", gravity, chosen, least=0.0)
+        self._fleet.check_gravity(changed)
+        self._gravity = changed
 
     def set_body(
         self,

@@ -87,6 +87,22 @@ def test_robots_on_a_library_do_what_single_environments_do():
     assert compare(*pair("Traverse", 3, level=(0, 4), kind=("boxes", "rough", "winding")), 12) >= 3
 
 
+def test_robots_of_other_loads_ground_and_gravity_do_what_single_environments_do():
+    given = {
+        "friction_left": (0.5, 1.0),
+        "ground_friction": lambda rng: rng.choice([1.0, 0.7]),
+        "gravity": (5.0, 12.0),
+        "inertia": (0.5, 2.0),
+        "payload": lambda rng: max(rng.uniform(-1.0, 2.0), 0.0),
+        "payload_z": 0.1,
+        "flipper_torque": (0.2, 1.0),
+        "push": (0.0, 0.5),
+        "push_interval": 0.1,
+        "soil": ("course", "dry sand"),
+    }
+    assert compare(*pair("Traverse", 3, AutoresetMode.SAME_STEP, level=(0, 4), **given), 12) >= 3
+
+
 @pytest.mark.parametrize(
     "mode, observation", [(AutoresetMode.SAME_STEP, "flat"), (AutoresetMode.NEXT_STEP, "dict")]
 )
@@ -245,7 +261,7 @@ def test_gymnasium_makes_the_batch_where_nothing_else_is_asked_for(name):
         ({"track_model": "chain"}, "no track model of a vector environment 'chain'; there are: compliant, "),
         ({"autoreset_mode": "never"}, "no autoreset mode 'never'; there are: NextStep, SameStep, Disabled"),
         ({"threads": 0}, "threads must be a whole number from 1, got 0"),
-        ({"width": 1.0}, "no parameter of StepClimb 'width'; there are: height, friction, drive_force, "),
+        ({"width": 1.0}, "no parameter of StepClimb 'width'; there are: height, friction, friction_left, "),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(given, message):
