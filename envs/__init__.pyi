@@ -3,6 +3,10 @@ from .actuators import Actuators as Actuators
 from .environment import Environment as Environment
 from .episode import TaskState as TaskState
 from .episode_world import EpisodeWorld as EpisodeWorld
+from .memory import Memory as Memory
+from .memory import memory_part as memory_part
+from .memory import random_commands as random_commands
+from .observation import EXTRA_PARTS as EXTRA_PARTS
 from .observation import PARTS as PARTS
 from .observation import ObservationPart as ObservationPart
 from .observation import ObservationSetup as ObservationSetup

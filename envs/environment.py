@@ -135,7 +135,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         values, course = self._setup.draw(given, self.np_random)
         self._episode = self._camera = None
         episode_world.set_up(course, values)
-        episode = Episodes(self._setup, 1)
+        episode = Episodes(self._setup, 1, episode_world)
         motion = RobotMotions.of_robot(episode_world.robot)
         episode.begin(_ONE, [course], [values], [self.np_random], motion)
         self._episode = episode

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.engine import ActuatorState
+from segtrack.envs.memory import Memories
 from segtrack.envs.parameters import ROBOT_PARAMETERS, Number, Values
 from segtrack.envs.sensors import Perception
 from segtrack.envs.setup import TaskSetup
@@ -19,8 +20,11 @@ from segtrack.envs.view import (
     LOOK_AHEAD,
     CourseGrounds,
     GroundSampler,
+    Readings,
     RobotHeights,
     RobotMotions,
+    RobotReader,
+    RobotReadings,
     Rows,
     TaskView,
 )
@@ -117,12 +121,15 @@ class Episodes:
 
     view: TaskView
 
-    def __init__(self, setup: TaskSetup, count: int, grounds: GroundSampler | None = None) -> None:
+    def __init__(
+        self, setup: TaskSetup, count: int, reader: RobotReader, grounds: GroundSampler | None = None
+    ) -> None:
         """Allocate arrays for robots whose episodes have not begun.
 
         Args:
             setup: Task, robot and sensors.
             count: Number of robots.
+            reader: Readings of the robots in their engine.
             grounds: Terrain heights below the robots; by default from their courses.
         """
         self._setup = setup
@@ -132,6 +139,8 @@ class Episodes:
         self._rngs: list[np.random.Generator] = []
         actions = len(setup.actuators.names)
         self._given = np.zeros((_longest_delay() + 1, count, actions), np.float32)
+        self._readings, self._memories = Readings(reader), Memories(setup.memories, count)
+        self._potentials = {name: np.zeros(count) for name in setup.reward.potentials}
         self._perception = Perception(setup.groups, count)
         self.outcome = np.full(count, "running", dtype="<U10")
         self.steps = np.zeros(count, dtype=np.intp)
@@ -162,6 +171,7 @@ class Episodes:
         Raises:
             InvalidValueError: NaN in a part of the observation.
         """
+        setup = self._setup
         if not self.courses:
             self.courses[:], self.values, self._rngs = courses, list(values), list(rngs)
             self._paths = Paths([course.path for course in courses])
@@ -176,7 +186,10 @@ class Episodes:
         self.steps[chosen], self.elapsed[chosen], self.energy[chosen] = 0, 0.0, 0.0
         self.outcome[chosen] = "running"
         still = np.zeros_like(self._given[0, chosen])
-        now = self._look(chosen, motion, still, still, motion.belt_energies)
+        now = self._look(chosen, motion, still, still, motion.belt_energies, np.zeros_like(motion.velocity))
+        self._memories.begin(chosen, now, rngs)
+        for name, potentials in self._potentials.items():
+            potentials[chosen] = setup.reward.value(name, now)
         self.view = self.view.put(chosen, now) if hasattr(self, "view") else now
         self._perceive(chosen, now)
 
@@ -215,12 +228,20 @@ class Episodes:
         """
         setup, before = self._setup, self.view
         old = before.motion
-        now = self._look(chosen, motion, actions, before.action[chosen], old.belt_energies[chosen])
+        self.steps[chosen] += 1
+        gained_speed = motion.velocity - old.velocity[chosen]
+        now = self._look(
+            chosen,
+            motion,
+            actions,
+            before.action[chosen],
+            old.belt_energies[chosen],
+            gained_speed / setup.control_period,
+        )
         gained = now.progress - before.progress[chosen]
         gained.setflags(write=False)
         now = now._replace(gained=gained)
         now = now._replace(outcome=outcomes_of(setup.task, now))
-        self.steps[chosen] += 1
         self.energy[chosen] = np.add.reduce(motion.belt_energies, axis=1)
         travels = (
             np.add.reduce(motion.belt_travels - old.belt_travels[chosen], axis=1)
@@ -228,7 +249,7 @@ class Episodes:
         )
         way = np.add.reduce((motion.position - old.position[chosen]) * now.forward, axis=1)
         slip = np.asarray(longitudinal_slip(travels / setup.control_period, way / setup.control_period))
-        terms = setup.reward.terms(now)
+        terms = setup.reward.terms(now, {name: each[chosen] for name, each in self._potentials.items()})
         rewards = sum(terms.values(), np.zeros(len(chosen)))
         if not np.isfinite(rewards).all():
             for name, term in terms.items():
@@ -238,6 +259,9 @@ class Episodes:
         terminated = now.outcome != "running"
         truncated = self.steps[chosen] * setup.control_period >= setup.time_limit - 1e-9
         self.outcome[chosen] = np.where(truncated & ~terminated, "timeout", now.outcome)
+        for name, potentials in self._potentials.items():
+            potentials[chosen] = setup.reward.value(name, now)
+        self._memories.update(chosen, now, [self._rngs[i] for i in chosen.tolist()])
         self.view = before.put(chosen, now)
         self._perceive(chosen, now)
         return Ends(rewards, terminated, truncated, terms, slip)
@@ -256,8 +280,10 @@ class Episodes:
         action: NDArray[np.float32],
         last: NDArray[np.float32],
         energies: NDArray[np.float64],
+        acceleration: NDArray[np.float64],
     ) -> TaskView:
         """View of robots; `energies` are the belts' work before the step (n, T) [J]."""
+        self._readings.clear()
         paths = self._paths.rows(chosen)
         progress, lateral, heading = paths.locate(motion.position[:, :2])
         return TaskView.of(
@@ -271,10 +297,14 @@ class Episodes:
             last_action=last,
             work=np.add.reduce(np.maximum(motion.belt_energies - energies, 0.0), axis=1),
             gained=np.zeros(len(chosen)),
+            time=self.steps[chosen] * self._setup.control_period,
+            acceleration=acceleration,
             outcome=np.full(len(chosen), "running", dtype="<U10"),
             period=self._setup.control_period,
             height=RobotHeights(self._grounds, chosen),
             parameter=partial(self._read_parameter, chosen),
+            readings=RobotReadings(self._readings, chosen),
+            memory=partial(self._memories.read, chosen),
         )
 
     def _read_parameter(self, chosen: Rows, name: str) -> NDArray[Any]:

@@ -21,7 +21,7 @@ from segtrack.envs.parameters import (
     Values,
 )
 from segtrack.envs.task import EpisodeCourse
-from segtrack.errors import InvalidValueError
+from segtrack.errors import InvalidValueError, NotReadyError
 from segtrack.experiments import with_body, with_grousers
 from segtrack.geometry import MassProperties
 from segtrack.robot import Robot
@@ -155,6 +155,23 @@ class EpisodeWorld:
         self._pushed = change is not None
         force = np.zeros(3) if change is None else change * self.robot.mass / self._period
         self.robot.apply_force(force.tolist(), self.robot.body_motion().center.tolist())
+
+    def loads(self, robots: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Normal forces of each track and of all else of the robot (1, T + 1) [N], see `RobotReader`.
+
+        Raises:
+            NotReadyError: Not the native engine's track models `compliant` or `surface`.
+        """
+        if not self._at_run_time:
+            reason = "they are those of belts compliant or surface in the engine native"
+            raise NotReadyError("read loads of tracks", reason)
+        model: Any = self.robot.model
+        report, count = model.read_contacts(), len(self.robot.tracks) + 1
+        return np.bincount(report.groups, report.normal_forces, count)[None]
+
+    def slips(self, robots: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Longitudinal slip of each track of the robot (1, T) [-]."""
+        return np.array([[track.slip for track in self.robot.tracks.values()]])
 
     def _refuse_loads(self, values: Mapping[str, Any]) -> None:
         """Refuse changes of the body that no vehicle file can say, where it is loaded from one.
@@ -336,6 +353,17 @@ class EpisodeBatch:
         if changes is not None:
             forces[chosen] = changes * batch.mass[chosen, None] / self._period
         batch.apply_force(forces, batch.state.center)
+
+    def loads(self, robots: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Normal forces of each track and of all else of robots (n, T + 1) [N], see `RobotReader`."""
+        contacts, count = self._batch.read_contacts(robots), len(self._batch.track_names) + 1
+        row = np.searchsorted(robots, contacts.vehicle)
+        places = row * count + contacts.track % count
+        return np.bincount(places, contacts.normal_force, len(robots) * count).reshape(-1, count)
+
+    def slips(self, robots: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Longitudinal slip of each track of robots (n, T) [-]."""
+        return np.asarray(self._batch.tracks.slip[robots])
 
     def _weigh(self, chosen: NDArray[np.intp], values: Sequence[Values]) -> None:
         """Set the mass properties of bodies from parameter values of their robots (n,)."""

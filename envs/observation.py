@@ -16,11 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description import VehicleDescription
+from segtrack.description import VehicleDescription, vehicle_links
 from segtrack.description.joints import JointDesign
 from segtrack.envs.parameters import Parameter, WordChoice
 from segtrack.envs.view import TaskView, listing_names
 from segtrack.errors import InvalidValueError, UnknownNameError, finite
+from segtrack.geometry import GRAVITY
 
 
 @dataclass(frozen=True)
@@ -279,6 +280,55 @@ PARTS: Mapping[str, ObservationPart] = MappingProxyType(
     }
 )
 """Parts that are built in, by name, in the order of a flat observation; those of tasks and users follow."""
+
+
+def _track_names(setup: ObservationSetup) -> list[str]:
+    return [track.name for track in setup.vehicle.mounted_tracks()]
+
+
+def _load_limits(setup: ObservationSetup, count: int) -> list[tuple[float, float]]:
+    return [(0.0, 3 * vehicle_links(setup.vehicle).mass * GRAVITY)] * count
+
+
+def _track_load_limits(setup: ObservationSetup) -> list[tuple[float, float]]:
+    return _load_limits(setup, len(_track_names(setup)))
+
+
+def _body_load_limits(setup: ObservationSetup) -> list[tuple[float, float]]:
+    return _load_limits(setup, 1)
+
+
+def _read_specific_force(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
+    return s.specific_force
+
+
+def _read_track_loads(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
+    return s.track_loads
+
+
+def _read_body_load(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
+    return s.body_load[:, None]
+
+
+def _read_track_slips(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
+    return s.track_slips
+
+
+def _read_time(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
+    return s.time[:, None]
+
+
+# Functions with names, so that environments with these can be pickled.
+EXTRA_PARTS: Mapping[str, ObservationPart] = MappingProxyType(
+    {
+        "specific_force": ObservationPart("m/s^2", "body", _AXES, 50.0, _read_specific_force),
+        "track_load": ObservationPart("N", "ground", _track_names, _track_load_limits, _read_track_loads),
+        "body_load": ObservationPart("N", "ground", ("sum",), _body_load_limits, _read_body_load),
+        "track_slip": ObservationPart("-", "track", _track_names, 1.0, _read_track_slips),
+        "time": ObservationPart("s", "-", ("since start",), [(0.0, 100.0)], _read_time, measured=False),
+    }
+)
+"""Parts by name that no observation has by itself: `parts={"imu": EXTRA_PARTS["specific_force"]}` adds one."""
 
 
 def _centers(low: float, high: float, count: int) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ import numpy as np
 from segtrack.courses import Course, FloorFrame, find_course, parse_course
 from segtrack.description import VehicleDescription, load_vehicle, read_text
 from segtrack.envs.actuators import ActionMapping, Actuators, FlipperGroups, check_belt_speed, check_mapping
+from segtrack.envs.memory import Memory
 from segtrack.envs.observation import ObservationPart, ObservationSetup, Scan
 from segtrack.envs.own_rows import merge_rows
 from segtrack.envs.parameters import (
@@ -142,6 +143,7 @@ class EnvironmentOptions:
         groups: Observation groups by name, beside the task's or instead of them; None leaves one out. With
             groups an observation has each by its name.
         sensor_models: Noise, bias and delay by part of the observation, likewise.
+        memories: Memories by name, likewise.
         parameters: Parameters of task and robot: numbers, or ranges to sample from.
     """
 
@@ -158,6 +160,7 @@ class EnvironmentOptions:
     parts: Mapping[str, ObservationPart | None] | None = None
     groups: Mapping[str, Group | None] | None = None
     sensor_models: Mapping[str, SensorModel | None] | None = None
+    memories: Mapping[str, Memory | None] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -196,6 +199,7 @@ class TaskSetup:
         scan: Grid of the height scan.
         sensors: Sensors of the observations, or of their first group.
         groups: Sensors of all groups.
+        memories: Memories of the episodes, by name.
         reward: Weighted terms of the reward.
         control_period: Time between two actions [s].
         time_limit: Time after which an episode is truncated [s].
@@ -210,6 +214,7 @@ class TaskSetup:
     scan: Scan
     sensors: Sensors
     groups: ObservationGroups
+    memories: dict[str, Memory]
     reward: Reward
     control_period: float
     time_limit: float
@@ -262,6 +267,7 @@ class TaskSetup:
             scan=scan,
             sensors=groups.groups[0],
             groups=groups,
+            memories=merge_rows("memory", Memory, "start", {}, task.memories, options.memories or {}),
             reward=Reward(task.weights, weights, task.terms, terms),
             control_period=1.0 / options.control_frequency,
             time_limit=limit,

@@ -19,6 +19,7 @@ from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.terrain import Terrain
 
 if TYPE_CHECKING:
+    from segtrack.envs.memory import Memory
     from segtrack.envs.observation import ObservationPart
     from segtrack.envs.rewards import Term  # Which imports this module.
     from segtrack.envs.sensors import Group, SensorModel
@@ -219,6 +220,7 @@ class Task(ABC):
         parts: Observation parts by name, added to `segtrack.envs.observation.PARTS` or in place of them.
         groups: Observation groups by name; without any, an observation is not split into groups.
         sensor_models: Noise, bias and delay of the sensors of parts, by the parts' names.
+        memories: Values that are kept from step to step, by name, see `segtrack.envs.Memory`.
     """
 
     name: str
@@ -233,6 +235,7 @@ class Task(ABC):
     parts: Mapping[str, ObservationPart | None] = {}
     groups: Mapping[str, Group] = {}
     sensor_models: Mapping[str, SensorModel] = {}
+    memories: Mapping[str, Memory] = {}
 
     @classmethod
     def difficulty_label(cls) -> str:

@@ -117,7 +117,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         engine_given |= {"terrain": library, "terrain_index": 0, "track_model": track_model}
         self.batch = Batch(vehicle, num_envs, **engine_given)
         self._episode_batch = EpisodeBatch(self.vehicle, self.batch, self.control_period)
-        self._episodes, self.simulation_time = Episodes(setup, num_envs, self.batch), 0.0
+        self._episodes, self.simulation_time = Episodes(setup, num_envs, self._episode_batch, self.batch), 0.0
         self._rngs, self._draws = [np_random()[0] for _ in range(num_envs)], Draws(setup, num_envs)
         self._over, self._slip = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
         self._terms = {name: np.zeros(num_envs) for name in self.reward.weights}

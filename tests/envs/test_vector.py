@@ -9,7 +9,19 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from segtrack.envs import IDS, TASKS, Environment, Group, SensorModel, VectorEnvironment, parameter_part
+from segtrack.envs import (
+    EXTRA_PARTS,
+    IDS,
+    TASKS,
+    Environment,
+    Group,
+    SensorModel,
+    Term,
+    VectorEnvironment,
+    memory_part,
+    parameter_part,
+    random_commands,
+)
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 
 STEP = {"time_step": 0.004, "time_limit": 0.4}
@@ -85,6 +97,21 @@ def test_robots_do_what_single_environments_do_through_ends_of_episodes(mode):
 
 def test_robots_on_a_library_do_what_single_environments_do():
     assert compare(*pair("Traverse", 3, level=(0, 4), kind=("boxes", "rough", "winding")), 12) >= 3
+
+
+def test_robots_read_and_remember_what_single_environments_do():
+    limits = ((-0.3, 0.3), (0.0, 1.0))
+    given = {
+        "parts": {**EXTRA_PARTS, "command": memory_part("twist", limits)},
+        "memories": random_commands("twist", limits, every=0.2),
+        "terms": {
+            "near": Term(1.0, "", lambda view: view.progress, 0.95),
+            "loaded": Term(1e-3, "", lambda view: view.track_loads.max(axis=1) + view.memory("twist")[:, 1]),
+        },
+    }
+    assert (
+        compare(*pair("RoughTerrain", 3, AutoresetMode.SAME_STEP, initial_y=(-0.25, 0.25), **given), 15) >= 3
+    )
 
 
 def test_robots_of_other_loads_ground_and_gravity_do_what_single_environments_do():
