@@ -145,6 +145,7 @@ class Episodes:
         self.outcome = np.full(count, "running", dtype="<U10")
         self.steps = np.zeros(count, dtype=np.intp)
         self.elapsed, self.energy = np.zeros((2, count))
+        self._over = np.zeros(count, np.intp)  # Control steps that were over at the start.
         self._delays, self._pushes = np.zeros(count, np.intp), np.zeros((count, 2))
 
     def __len__(self) -> int:
@@ -180,6 +181,8 @@ class Episodes:
             self._paths.replace(i, courses[k].path)
         self._given[:, chosen] = 0.0
         self._delays[chosen] = [own["action_delay"] for own in values]
+        fractions = np.array([own["initial_time"] for own in values], dtype=float)
+        self._over[chosen] = fractions * setup.time_limit / setup.control_period
         self._pushes[chosen] = [(own["push"], own["push_interval"]) for own in values]
         noises = np.array([own["sensor_noise"] for own in values], dtype=float)
         self._perception.begin(chosen, noises, rngs)
@@ -257,7 +260,7 @@ class Episodes:
                     raise self._refusal(f"reward term {name}", chosen[k], float(term[k]))
         # The robot's own ending counts where it falls together with the end of the time.
         terminated = now.outcome != "running"
-        truncated = self.steps[chosen] * setup.control_period >= setup.time_limit - 1e-9
+        truncated = now.time >= setup.time_limit - 1e-9
         self.outcome[chosen] = np.where(truncated & ~terminated, "timeout", now.outcome)
         for name, potentials in self._potentials.items():
             potentials[chosen] = setup.reward.value(name, now)
@@ -297,7 +300,7 @@ class Episodes:
             last_action=last,
             work=np.add.reduce(np.maximum(motion.belt_energies - energies, 0.0), axis=1),
             gained=np.zeros(len(chosen)),
-            time=self.steps[chosen] * self._setup.control_period,
+            time=(self.steps[chosen] + self._over[chosen]) * self._setup.control_period,
             acceleration=acceleration,
             outcome=np.full(len(chosen), "running", dtype="<U10"),
             period=self._setup.control_period,

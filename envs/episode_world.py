@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from segtrack.envs.parameters import (
     ROBOT_PARAMETERS,
     Values,
 )
-from segtrack.envs.task import EpisodeCourse
+from segtrack.envs.task import EpisodeCourse, reach_of
 from segtrack.errors import InvalidValueError, NotReadyError
 from segtrack.experiments import with_body, with_grousers
 from segtrack.geometry import MassProperties
@@ -89,6 +89,7 @@ class EpisodeWorld:
         self.time_step = period / math.ceil(period / self.world.time_step - 1e-9)
         self._at_run_time = engine == "native" and track_model != "chain"
         body = () if self._at_run_time else (*BODY_PARAMETERS, "flipper_torque")
+        self._reach = reach_of(vehicle)
         self._shaping, self._mass_of = (*body, *GROUSER_PARAMETERS), BodyMass(vehicle)
         self._pushed = False
         self._loaded: dict[str, Any] | None = None
@@ -130,9 +131,14 @@ class EpisodeWorld:
             track.set_friction(friction)
             track.scale_drive(values["drive_force"])
         self._pushed = False
-        x, y = course.path.at(0.0)
-        x, y = x + values["initial_x"], y + values["initial_y"]
-        self.world.place_on_terrain(self.robot, x, y, values["initial_yaw"])
+        start = Start.of(course, values, self._reach)
+        for name, angle in start_angles(self._vehicle, values).items():
+            if angle != 0.0:
+                self.robot.flippers[name].place(angle)
+        lean = {"roll": start.roll, "pitch": start.pitch}
+        self.world.place_on_terrain(self.robot, start.x, start.y, start.yaw, **lean)
+        if start.speed != 0.0:
+            self.robot.set_velocity(start.speed)
 
     def act(self, actuators: ActionMapping, action: NDArray[np.float64], real_time: bool) -> None:
         """Command the robot, and simulate one control step.
@@ -167,7 +173,7 @@ class EpisodeWorld:
             raise NotReadyError("read loads of tracks", reason)
         model: Any = self.robot.model
         report, count = model.read_contacts(), len(self.robot.tracks) + 1
-        return np.bincount(report.groups, report.normal_forces, count)[None]
+        return np.asarray(np.bincount(report.groups, report.normal_forces, count)[None], dtype=float)
 
     def slips(self, robots: NDArray[np.intp]) -> NDArray[np.float64]:
         """Longitudinal slip of each track of the robot (1, T) [-]."""
@@ -249,6 +255,57 @@ def frictions_of(vehicle: VehicleDescription, values: Mapping[str, Any]) -> list
 _Body = tuple[float, NDArray[np.float64], NDArray[np.float64] | None]
 
 
+def start_angles(vehicle: VehicleDescription, values: Mapping[str, Any]) -> dict[str, float]:
+    """Angle of each flipper of a vehicle at the start of an episode, by name [rad]."""
+    flippers = vehicle.flippers.items()
+    return {name: values[f"initial_flippers_{flipper.tip_direction}"] for name, flipper in flippers}
+
+
+class Start(NamedTuple):
+    """Start of an episode.
+
+    Attributes:
+        x: World x of the body frame [m].
+        y: World y of the body frame [m].
+        yaw: Heading [rad].
+        roll: Roll [rad].
+        pitch: Elevation of the body's x axis, nose up positive [rad].
+        speed: Forward speed [m/s].
+    """
+
+    x: float
+    y: float
+    yaw: float
+    roll: float
+    pitch: float
+    speed: float
+
+    @classmethod
+    def of(cls, course: EpisodeCourse, values: Mapping[str, Any], reach: float) -> Start:
+        """Start on a course by parameter values; within the path it leans as the ground does.
+
+        Args:
+            course: Terrain and path.
+            values: Values of `ROBOT_PARAMETERS`.
+            reach: Distance ahead and behind at which the ground's height tells how it leans [m].
+        """
+        ahead, aside, yaw = (values[f"initial_{name}"] for name in ("x", "y", "yaw"))
+        roll, pitch, speed = (values[f"initial_{name}"] for name in ("roll", "pitch", "speed"))
+        if values["initial_progress"] == 0.0:
+            x, y = course.path.points[0].tolist()
+            return cls(x + ahead, y + aside, yaw, roll, pitch, speed)
+        x, y = course.path.at(values["initial_progress"] * course.path.length)
+        heading = course.path.locate(x, y).heading
+        cosine, sine = math.cos(heading), math.sin(heading)
+        x, y, yaw = x + cosine * ahead - sine * aside, y + sine * ahead + cosine * aside, yaw + heading
+        forward = reach * np.array([math.cos(yaw), math.sin(yaw)])
+        behind, before = course.terrain.height_at(
+            *(np.array([[x, y]]) + [[-1.0], [1.0]] * forward).T
+        ).tolist()
+        rise = math.atan2(before - behind, 2 * reach)
+        return cls(x, y, yaw, roll, pitch + (rise if math.isfinite(rise) else 0.0), speed)
+
+
 class BodyMass:
     """Mass properties of a vehicle's body, without belts and flippers, by parameter values."""
 
@@ -292,7 +349,7 @@ class EpisodeBatch:
 
     def __init__(self, vehicle: VehicleDescription, batch: Batch, period: float) -> None:
         """Wrap a batch of unchanged vehicles, except for grousers; a control step lasts `period` [s]."""
-        self._period = period
+        self._period, self._reach = period, reach_of(vehicle)
         self._vehicle, self._batch, self._mass_of = vehicle, batch, BodyMass(vehicle)
         start = tuple(_default(name) for name in _WEIGHING)
         self._bodies: list[tuple[float, ...]] = [start] * len(batch)
@@ -325,9 +382,9 @@ class EpisodeBatch:
             batch.scale_flippers(torques[others], chosen[others])
             self._torques[chosen] = torques
         batch.set_gravity([v["gravity"] for v in values], chosen)
-        moved = np.array([[v["initial_x"], v["initial_y"]] for v in values])
-        x, y = (np.array([course.path.points[0] for course in courses]) + moved).T
-        yaw = [v["initial_yaw"] for v in values]
+        pairs = zip(courses, values, strict=True)
+        starts = np.array([Start.of(course, own, self._reach) for course, own in pairs])
+        angles = [start_angles(self._vehicle, own) for own in values]
         made = np.array([course.index is not None for course in courses])
         for rows, indexed in ((np.flatnonzero(made), True), (np.flatnonzero(~made), False)):
             if len(rows):
@@ -337,7 +394,9 @@ class EpisodeBatch:
                     if indexed
                     else {"terrain": [course.terrain for course in some]}
                 )
-                batch.reset(chosen[rows], x=x[rows], y=y[rows], yaw=np.array(yaw)[rows], **grounds)
+                given = dict(zip(Start._fields, starts[rows].T, strict=True))
+                flippers = {name: [angles[k][name] for k in rows.tolist()] for name in self._vehicle.flippers}
+                batch.reset(chosen[rows], **given, flippers=flippers, **grounds)
 
     def push(self, chosen: NDArray[np.intp], changes: NDArray[np.float64] | None) -> None:
         """Let forces in the next control step change velocities.
@@ -359,7 +418,8 @@ class EpisodeBatch:
         contacts, count = self._batch.read_contacts(robots), len(self._batch.track_names) + 1
         row = np.searchsorted(robots, contacts.vehicle)
         places = row * count + contacts.track % count
-        return np.bincount(places, contacts.normal_force, len(robots) * count).reshape(-1, count)
+        sums = np.bincount(places, contacts.normal_force, len(robots) * count)
+        return np.asarray(sums.reshape(-1, count), dtype=float)
 
     def slips(self, robots: NDArray[np.intp]) -> NDArray[np.float64]:
         """Longitudinal slip of each track of robots (n, T) [-]."""

@@ -328,7 +328,7 @@ EXTRA_PARTS: Mapping[str, ObservationPart] = MappingProxyType(
         "time": ObservationPart("s", "-", ("since start",), [(0.0, 100.0)], _read_time, measured=False),
     }
 )
-"""Parts by name that no observation has by itself: `parts={"imu": EXTRA_PARTS["specific_force"]}` adds one."""
+"""Parts by name that no observation has by itself: `parts={"imu": EXTRA_PARTS["specific_force"]}` adds it."""
 
 
 def _centers(low: float, high: float, count: int) -> NDArray[np.float64]:

@@ -309,6 +309,19 @@ ROBOT_PARAMETERS: dict[str, Parameter] = {
     "initial_x": Number(0.0, -0.2, 0.2, "m", "start moved along the course"),
     "initial_y": Number(0.0, -0.25, 0.25, "m", "start moved to the left"),
     "initial_yaw": Number(0.0, -np.pi, np.pi, "rad", "start turned to the left"),
+    "initial_roll": Number(0.0, -0.6, 0.6, "rad", "start leant, left side up"),
+    "initial_pitch": Number(0.0, -0.6, 0.6, "rad", "start leant, nose up"),
+    "initial_speed": Number(0.0, -2.0, 2.0, "m/s", "forward speed at the start, of belts, too"),
+    "initial_flippers_front": Number(
+        0.0, -np.pi, np.pi, "rad", "angle of front flippers at the start, tips up"
+    ),
+    "initial_flippers_rear": Number(
+        0.0, -np.pi, np.pi, "rad", "angle of rear flippers at the start, tips up"
+    ),
+    "initial_progress": Number(
+        0.0, 0.0, 0.95, "-", "part of the path that lies behind the start, leant as the ground there"
+    ),
+    "initial_time": Number(0.0, 0.0, 1.0, "-", "part of the time limit that is over at the start"),
     "push": Number(
         0.0, 0.0, 3.0, "m/s", "speed that each push gives the robot, in a random horizontal direction"
     ),
@@ -332,7 +345,7 @@ def robot_parameters(vehicle: VehicleDescription) -> dict[str, Parameter]:
     return known if vehicle.flippers else {n: p for n, p in known.items() if n not in FLIPPER_PARAMETERS}
 
 
-FLIPPER_PARAMETERS = ("flipper_torque",)
+FLIPPER_PARAMETERS = ("flipper_torque", "initial_flippers_front", "initial_flippers_rear")
 """Robot parameters of vehicles with flippers."""
 BODY_PARAMETERS = ("mass", "center_of_mass_x", "center_of_mass_y", "center_of_mass_z")
 """Robot parameters of the body's mass properties."""

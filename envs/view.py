@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,7 +230,7 @@ class TaskView(NamedTuple):
         last_action: Action before that (N, A), in [-1, 1].
         work: Work of the belt drives in this step, without regenerated work (N,) [J].
         gained: Progress along the path in this step (N,) [m].
-        time: Time since the episode's start (N,) [s].
+        time: Time since the episode's start, with `initial_time` (N,) [s].
         acceleration: Mean acceleration of the bodies' centres of mass in this step, in the world (N, 3)
             [m/s^2]; 0 at the start.
         outcome: Outcome by the task's rules (N,), see `segtrack.envs.task.Outcome`.
@@ -353,8 +353,9 @@ class TaskView(NamedTuple):
             return rows
         where = slice_of(chosen)
         motions: Any = zip(self.motion, rows.motion, strict=True)
+        mine, given = cast("tuple[tuple[Any, ...], ...]", (self[_ARRAYS], rows[_ARRAYS]))
         motion = RobotMotions(*(_put(old, where, new) for old, new in motions))
-        others: Any = ((old, where, new) for old, new in zip(self[_ARRAYS], rows[_ARRAYS], strict=True))
+        others: Any = ((old, where, new) for old, new in zip(mine, given, strict=True))
         fields: Any = (motion, *(_put(*each) for each in others), *self[_ARRAYS.stop :])
         return TaskView(*fields)
 
@@ -372,7 +373,7 @@ class TaskView(NamedTuple):
         heading_error = turn - math.tau * np.round(turn / math.tau)
         places += (heading_error,)
         view = cls(motion, roll, pitch, yaw, *places, **others)
-        for array in (*motion, *view[_ARRAYS]):
+        for array in (*motion, *cast("tuple[Any, ...]", view[_ARRAYS])):
             array.setflags(write=False)
         return view
 

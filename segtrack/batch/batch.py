@@ -40,16 +40,23 @@ from segtrack.errors import (
     whole,
     whole_steps,
 )
-from segtrack.geometry import GRAVITY
+from segtrack.geometry import GRAVITY, quaternion_of
 from segtrack.native import CHUNK, BeltKind, VehicleState, preset_step, what_diverged_natively
 from segtrack.robot import Commands
 from segtrack.terrain import Terrain, terrains_of
-from segtrack.world import heading_quaternion
+from segtrack.world import attitude_rotation, heading_quaternion
 
 TRACK_MODELS = ("compliant", "surface")
 """Track models that a batch runs."""
 _TOGETHER = 64
 """Vehicles for which another thread is worth its while."""
+
+
+def _orientation(yaw: float, roll: float, pitch: float) -> tuple[float, float, float, float]:
+    """Quaternion (x, y, z, w) of a heading, or of an attitude [rad]."""
+    if not (roll or pitch):
+        return heading_quaternion(yaw)
+    return quaternion_of(attitude_rotation((roll, pitch, yaw)))
 
 
 class Batch:
@@ -291,12 +298,15 @@ class Batch:
         x: ArrayLike = 0.0,
         y: ArrayLike = 0.0,
         yaw: ArrayLike = 0.0,
+        roll: ArrayLike = 0.0,
+        pitch: ArrayLike = 0.0,
+        speed: ArrayLike = 0.0,
         flippers: Mapping[str, ArrayLike] | None = None,
         terrain: Sequence[Terrain] | None = None,
         terrain_index: ArrayLike | None = None,
         variant: ArrayLike | None = None,
     ) -> None:
-        """Place vehicles upright just above their ground, at rest and without commands, at time 0.
+        """Place vehicles just above their ground without commands, at time 0; upright, at rest by default.
 
         Friction, strength of drives and masses stay as they are, unless the variant changes.
 
@@ -305,6 +315,9 @@ class Batch:
             x: World x of the body frames () or (n,) [m].
             y: World y of the body frames () or (n,) [m].
             yaw: Heading about the world's z axis () or (n,) [rad].
+            roll: Roll about the bodies' x axes () or (n,) [rad].
+            pitch: Elevation of the bodies' x axes, nose up positive () or (n,) [rad].
+            speed: Forward speed () or (n,) [m/s], which belts run at and keep, see `Robot.set_velocity`.
             flippers: Flipper angles by name () or (n,) [rad], clipped to their limits; 0 if not given.
             terrain: New terrain of its own for each vehicle (n,), in place of any earlier one.
             terrain_index: Index of the terrain in the library, () or (n,); the present one
@@ -319,7 +332,7 @@ class Batch:
         """
         self._lifetime.require_open("reset the batch")
         chosen, fleet = self._chosen(vehicles), self._fleet
-        places = places_of(x, y, yaw, chosen)
+        places = places_of(x, y, yaw, roll, pitch, speed, chosen)
         grounds, kinds, before = fleet.terrain_of[chosen], fleet.kind_of[chosen], self._grounds.own(chosen)
         if terrain is not None and terrain_index is not None:
             raise InvalidValueError("terrain_index", "left out where terrain is given", terrain_index)
@@ -327,6 +340,9 @@ class Batch:
             grounds = broadcast_indices("terrain_index", terrain_index, chosen, self._grounds.size)
         if variant is not None:
             kinds = broadcast_indices("variant", variant, chosen, len(fleet.kinds))
+        moving = np.flatnonzero(places[:, 5])
+        if len(moving) and self.vehicle.body.fixed:
+            raise InvalidValueError(f"speed of {self.vehicle.name} [m/s]", "0, as it is fixed", speed)
         positions = start_positions(fleet.kinds, kinds, flippers or {}, self._commands, chosen)
         grounds = grounds if terrain is None else self._grounds.lay(chosen, terrain)
         heights = clearing_heights(self._outlines, self._grounds, kinds, grounds, places, positions)
@@ -337,8 +353,10 @@ class Batch:
         changed = fleet.kind_of[chosen] != kinds
         if changed.any():
             fleet.assign_kinds(chosen[changed], kinds[changed])
-        headings = np.array([heading_quaternion(yaw) for yaw in places[:, 2].tolist()]).reshape(-1, 4)
-        fleet.place(chosen, np.column_stack([places[:, :2], heights]), headings, positions)
+        turns = np.array([_orientation(*row) for row in places[:, 2:5].tolist()]).reshape(-1, 4)
+        fleet.place(chosen, np.column_stack([places[:, :2], heights]), turns, positions)
+        if len(moving):
+            fleet.set_velocity(chosen[moving], places[moving, 5])
 
     def save(self) -> SavedBatch:
         """Return a snapshot of all that changes, including commands, properties and vehicles' own terrains.

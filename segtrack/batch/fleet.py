@@ -267,6 +267,19 @@ class Fleet:
         self._probe = None  # Its room is that of the grounds that there were.
         self.forget_contacts(chosen)
 
+    def set_velocity(self, chosen: NDArray[np.intp], speeds: NDArray[np.float64]) -> None:
+        """Let vehicles move forward along their bodies' x axes at speeds (n,) [m/s], and belts keep them."""
+        state, top = self.state, self.limits.belt_speeds[chosen]
+        forward = rotations_of(state.orientation[chosen])[:, :, 0]
+        belts = speeds[:, None].repeat(state.speeds.shape[1], axis=1)
+        self.write(
+            chosen,
+            velocity=speeds[:, None] * forward,
+            speeds=belts,
+            references=belts,
+            commands=belts.clip(-top, top),
+        )
+
     def assign_kinds(self, chosen: NDArray[np.intp], kinds: NDArray[np.intp]) -> None:
         """Change the variants of vehicles, and reset the properties of their own to these variants'."""
         self.kind_of[chosen] = kinds

@@ -126,6 +126,11 @@ def test_robots_of_other_loads_ground_and_gravity_do_what_single_environments_do
         "push": (0.0, 0.5),
         "push_interval": 0.1,
         "soil": ("course", "dry sand"),
+        "initial_progress": (0.0, 0.5),
+        "initial_pitch": (-0.2, 0.2),
+        "initial_speed": (0.0, 0.3),
+        "initial_flippers_front": (0.0, 1.0),
+        "initial_time": (0.0, 0.5),
     }
     assert compare(*pair("Traverse", 3, AutoresetMode.SAME_STEP, level=(0, 4), **given), 12) >= 3
 
