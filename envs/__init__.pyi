@@ -26,6 +26,7 @@ from .task import EpisodeCourse as EpisodeCourse
 from .task import Task as Task
 from .task import straight as straight
 from .tasks import TASKS as TASKS
+from .tasks import RoughTerrain as RoughTerrain
 from .tasks import Traverse as Traverse
 from .vector import VectorEnvironment as VectorEnvironment
 from .view import RobotMotions as RobotMotions
