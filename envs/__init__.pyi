@@ -15,6 +15,7 @@ from .observation import parameter_part as parameter_part
 from .parameters import Distribution as Distribution
 from .parameters import LogUniform as LogUniform
 from .parameters import Number as Number
+from .rays import ray_part as ray_part
 from .rewards import TERMS as TERMS
 from .rewards import Term as Term
 from .sensors import Group as Group
