@@ -43,7 +43,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         parameters: Parameters of episodes, by name.
         actuators: Mapping of actions to commands.
         scan: Grid of the height scan.
-        sensors: Sensors of the observations.
+        sensors: Sensors of the observations, or of their first group.
         reward: Weighted terms of the reward.
         control_period: Time between two actions [s].
         time_step: Time step of the engine [s].
@@ -99,7 +99,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         self.metadata = {**self.metadata, "render_fps": max(1, round(options.control_frequency))}  # type: ignore[misc]
         self.actuators, self.action_space = self._setup.actuators, self._setup.actuators.space
         self.scan, self.reward = self._setup.scan, self._setup.reward
-        self.sensors, self.observation_space = self._setup.sensors, self._setup.sensors.space
+        self.sensors, self.observation_space = self._setup.sensors, self._setup.groups.space
         self._episode_world: EpisodeWorld | None = EpisodeWorld(
             self.vehicle,
             engine=self.engine,
@@ -135,11 +135,11 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         values, course = self._setup.draw(given, self.np_random)
         self._episode = self._camera = None
         episode_world.set_up(course, values)
-        episode = Episodes(self._setup, 1)
+        episode = Episodes(self._setup, 1, episode_world)
         motion = RobotMotions.of_robot(episode_world.robot)
         episode.begin(_ONE, [course], [values], [self.np_random], motion)
         self._episode = episode
-        return self._observe(episode), self._info(episode, dict.fromkeys(self.reward.weights, 0.0), 0.0)
+        return episode.observe(0), self._info(episode, dict.fromkeys(self.reward.weights, 0.0), 0.0)
 
     def step(self, action: NDArray[np.float32]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Apply an action for one control step.
@@ -160,6 +160,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             raise self._refusal("step")
         actions = self.actuators.check(action)[None]
         due = episode.delayed(_ONE, actions)[0].astype(float)
+        pushes = episode.pushes(_ONE)
+        episode_world.push(None if pushes is None else pushes[0])
         began = time.perf_counter()
         try:
             episode_world.act(self.actuators, due, self.render_mode == "human")
@@ -174,10 +176,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             terms[name] = float(term[0])
         info = self._info(episode, terms, float(ends.slip[0]))
         ended = bool(ends.terminated[0]), bool(ends.truncated[0])
-        return self._observe(episode), float(ends.rewards[0]), *ended, info
-
-    def _observe(self, episode: Episodes) -> Any:
-        return self.sensors.form(episode.entries[0])
+        return episode.observe(0), float(ends.rewards[0]), *ended, info
 
     def _info(self, episode: Episodes, terms: dict[str, float], slip: float) -> dict[str, Any]:
         """`info` of the present state: outcome, reward terms, slip, and totals at an episode's end."""

@@ -11,15 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.engine import ActuatorState
+from segtrack.envs.memory import Memories
 from segtrack.envs.parameters import ROBOT_PARAMETERS, Number, Values
+from segtrack.envs.sensors import Perception
 from segtrack.envs.setup import TaskSetup
 from segtrack.envs.task import EpisodeCourse, PathPoint, Paths, outcomes_of
 from segtrack.envs.view import (
     LOOK_AHEAD,
     CourseGrounds,
     GroundSampler,
+    Readings,
     RobotHeights,
     RobotMotions,
+    RobotReader,
+    RobotReadings,
     Rows,
     TaskView,
 )
@@ -108,7 +113,6 @@ class Episodes:
         courses: Terrain and path of each robot (N,).
         values: Parameter values of each robot (N,).
         view: View of the robots after their latest control step.
-        entries: Latest observations, clipped (N, ...).
         outcome: Outcome of each robot, `running` until its end (N,).
         steps: Number of control steps so far (N,).
         elapsed: Wall time of the simulation so far (N,) [s].
@@ -117,12 +121,15 @@ class Episodes:
 
     view: TaskView
 
-    def __init__(self, setup: TaskSetup, count: int, grounds: GroundSampler | None = None) -> None:
+    def __init__(
+        self, setup: TaskSetup, count: int, reader: RobotReader, grounds: GroundSampler | None = None
+    ) -> None:
         """Allocate arrays for robots whose episodes have not begun.
 
         Args:
             setup: Task, robot and sensors.
             count: Number of robots.
+            reader: Readings of the robots in their engine.
             grounds: Terrain heights below the robots; by default from their courses.
         """
         self._setup = setup
@@ -130,13 +137,16 @@ class Episodes:
         self._grounds: GroundSampler = CourseGrounds(self.courses) if grounds is None else grounds
         self.values: list[Values] = []
         self._rngs: list[np.random.Generator] = []
-        actions, entries = len(setup.actuators.names), len(setup.sensors.limits[0])
+        actions = len(setup.actuators.names)
         self._given = np.zeros((_longest_delay() + 1, count, actions), np.float32)
-        self.entries = np.zeros((count, entries), np.float32)
+        self._readings, self._memories = Readings(reader), Memories(setup.memories, count)
+        self._potentials = {name: np.zeros(count) for name in setup.reward.potentials}
+        self._perception = Perception(setup.groups, count)
         self.outcome = np.full(count, "running", dtype="<U10")
         self.steps = np.zeros(count, dtype=np.intp)
-        self.elapsed, self.energy, self._noises = np.zeros((3, count))
-        self._delays = np.zeros(count, np.intp)
+        self.elapsed, self.energy = np.zeros((2, count))
+        self._over = np.zeros(count, np.intp)  # Control steps that were over at the start.
+        self._delays, self._pushes = np.zeros(count, np.intp), np.zeros((count, 2))
 
     def __len__(self) -> int:
         """Number of robots."""
@@ -156,12 +166,13 @@ class Episodes:
             chosen: Indices of the robots (n,).
             courses: Terrain and path of each robot (n,).
             values: Parameter values of each robot (n,).
-            rngs: Random generator of each robot's sensor noise (n,).
+            rngs: Random generator of each robot's sensors (n,).
             motion: Motions of the robots.
 
         Raises:
             InvalidValueError: NaN in a part of the observation.
         """
+        setup = self._setup
         if not self.courses:
             self.courses[:], self.values, self._rngs = courses, list(values), list(rngs)
             self._paths = Paths([course.path for course in courses])
@@ -170,11 +181,18 @@ class Episodes:
             self._paths.replace(i, courses[k].path)
         self._given[:, chosen] = 0.0
         self._delays[chosen] = [own["action_delay"] for own in values]
-        self._noises[chosen] = [own["sensor_noise"] for own in values]
+        fractions = np.array([own["initial_time"] for own in values], dtype=float)
+        self._over[chosen] = fractions * setup.time_limit / setup.control_period
+        self._pushes[chosen] = [(own["push"], own["push_interval"]) for own in values]
+        noises = np.array([own["sensor_noise"] for own in values], dtype=float)
+        self._perception.begin(chosen, noises, rngs)
         self.steps[chosen], self.elapsed[chosen], self.energy[chosen] = 0, 0.0, 0.0
         self.outcome[chosen] = "running"
         still = np.zeros_like(self._given[0, chosen])
-        now = self._look(chosen, motion, still, still, motion.belt_energies)
+        now = self._look(chosen, motion, still, still, motion.belt_energies, np.zeros_like(motion.velocity))
+        self._memories.begin(chosen, now, rngs)
+        for name, potentials in self._potentials.items():
+            potentials[chosen] = setup.reward.value(name, now)
         self.view = self.view.put(chosen, now) if hasattr(self, "view") else now
         self._perceive(chosen, now)
 
@@ -183,6 +201,22 @@ class Episodes:
         room, now = len(self._given), self.steps[chosen]
         self._given[now % room, chosen] = actions
         return self._given[(now - self._delays[chosen]) % room, chosen]
+
+    def pushes(self, chosen: Rows) -> NDArray[np.float64] | None:
+        """Draw changes of velocity by which robots are pushed in the next step (n, 3) [m/s]; None for none.
+
+        A push comes with the probability of a step's length over the mean interval.
+        """
+        pushed, period = self._pushes[chosen], self._setup.control_period
+        if not pushed[:, 0].any():
+            return None
+        changes = np.zeros((len(chosen), 3))
+        for k, (speed, interval) in enumerate(pushed.tolist()):
+            rng = self._rngs[chosen[k]]
+            if speed > 0.0 and rng.uniform() * interval < period:
+                angle = rng.uniform(0.0, math.tau)
+                changes[k, :2] = speed * math.cos(angle), speed * math.sin(angle)
+        return changes if changes.any() else None
 
     def advance(self, chosen: Rows, motion: RobotMotions, actions: NDArray[np.float32]) -> Ends:
         """Update episodes after a control step of their robots.
@@ -197,12 +231,20 @@ class Episodes:
         """
         setup, before = self._setup, self.view
         old = before.motion
-        now = self._look(chosen, motion, actions, before.action[chosen], old.belt_energies[chosen])
+        self.steps[chosen] += 1
+        gained_speed = motion.velocity - old.velocity[chosen]
+        now = self._look(
+            chosen,
+            motion,
+            actions,
+            before.action[chosen],
+            old.belt_energies[chosen],
+            gained_speed / setup.control_period,
+        )
         gained = now.progress - before.progress[chosen]
         gained.setflags(write=False)
         now = now._replace(gained=gained)
         now = now._replace(outcome=outcomes_of(setup.task, now))
-        self.steps[chosen] += 1
         self.energy[chosen] = np.add.reduce(motion.belt_energies, axis=1)
         travels = (
             np.add.reduce(motion.belt_travels - old.belt_travels[chosen], axis=1)
@@ -210,7 +252,7 @@ class Episodes:
         )
         way = np.add.reduce((motion.position - old.position[chosen]) * now.forward, axis=1)
         slip = np.asarray(longitudinal_slip(travels / setup.control_period, way / setup.control_period))
-        terms = setup.reward.terms(now)
+        terms = setup.reward.terms(now, {name: each[chosen] for name, each in self._potentials.items()})
         rewards = sum(terms.values(), np.zeros(len(chosen)))
         if not np.isfinite(rewards).all():
             for name, term in terms.items():
@@ -218,8 +260,11 @@ class Episodes:
                     raise self._refusal(f"reward term {name}", chosen[k], float(term[k]))
         # The robot's own ending counts where it falls together with the end of the time.
         terminated = now.outcome != "running"
-        truncated = self.steps[chosen] * setup.control_period >= setup.time_limit - 1e-9
+        truncated = now.time >= setup.time_limit - 1e-9
         self.outcome[chosen] = np.where(truncated & ~terminated, "timeout", now.outcome)
+        for name, potentials in self._potentials.items():
+            potentials[chosen] = setup.reward.value(name, now)
+        self._memories.update(chosen, now, [self._rngs[i] for i in chosen.tolist()])
         self.view = before.put(chosen, now)
         self._perceive(chosen, now)
         return Ends(rewards, terminated, truncated, terms, slip)
@@ -238,8 +283,10 @@ class Episodes:
         action: NDArray[np.float32],
         last: NDArray[np.float32],
         energies: NDArray[np.float64],
+        acceleration: NDArray[np.float64],
     ) -> TaskView:
         """View of robots; `energies` are the belts' work before the step (n, T) [J]."""
+        self._readings.clear()
         paths = self._paths.rows(chosen)
         progress, lateral, heading = paths.locate(motion.position[:, :2])
         return TaskView.of(
@@ -253,10 +300,14 @@ class Episodes:
             last_action=last,
             work=np.add.reduce(np.maximum(motion.belt_energies - energies, 0.0), axis=1),
             gained=np.zeros(len(chosen)),
+            time=(self.steps[chosen] + self._over[chosen]) * self._setup.control_period,
+            acceleration=acceleration,
             outcome=np.full(len(chosen), "running", dtype="<U10"),
             period=self._setup.control_period,
             height=RobotHeights(self._grounds, chosen),
             parameter=partial(self._read_parameter, chosen),
+            readings=RobotReadings(self._readings, chosen),
+            memory=partial(self._memories.read, chosen),
         )
 
     def _read_parameter(self, chosen: Rows, name: str) -> NDArray[Any]:
@@ -265,15 +316,18 @@ class Episodes:
             raise UnknownNameError(f"parameter of {self._setup.task.name}", name, self._setup.parameters)
         return np.array([self.values[i][name] for i in chosen.tolist()])
 
+    def observe(self, robots: int | slice = slice(None)) -> Any:
+        """Form the present observations of one robot, or of all."""
+        return self._perception.observe(robots)
+
     def _perceive(self, chosen: Rows, now: TaskView) -> None:
-        """Read, check and clip the observations of robots."""
-        sensors, noises = self._setup.sensors, self._noises[chosen]
-        rngs = [self._rngs[i] for i in chosen.tolist()] if noises.any() else ()
-        entries = sensors.read(now, noises, rngs)
+        """Read and check what robots see now, and let them perceive it."""
+        groups = self._setup.groups
+        entries = groups.read(now)
         if np.isnan(entries).any():
             row, entry = np.argwhere(np.isnan(entries))[0].tolist()
-            raise self._refusal(f"observation entry {sensors.entries[entry]}", chosen[row], math.nan)
-        self.entries[chosen] = sensors.clip(entries)
+            raise self._refusal(f"observation entry {groups.labels[entry]}", chosen[row], math.nan)
+        self._perception.look(chosen, entries, [self._rngs[i] for i in chosen.tolist()])
 
     def _refusal(self, what: str, robot: int, got: float) -> InvalidValueError:
         """Return the error for a value that is no number, naming the robot where there are several."""

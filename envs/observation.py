@@ -1,4 +1,4 @@
-"""Observations: parts with labels, units, limits and functions, read with noise within their limits.
+"""Parts of observations: labels, units, limits, and functions that read them.
 
 The body frame has x forward, y to the left, z up. The heading frame has the body frame's
 origin and the world's z axis, and is turned so that x points where the body heads.
@@ -9,18 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
 
-from segtrack.description import VehicleDescription
+from segtrack.description import VehicleDescription, vehicle_links
 from segtrack.description.joints import JointDesign
-from segtrack.envs.own_rows import merge_rows, pickled_rows, rows_to_pickle
+from segtrack.envs.parameters import Parameter, WordChoice
 from segtrack.envs.view import TaskView, listing_names
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError, finite
+from segtrack.errors import InvalidValueError, UnknownNameError, finite
+from segtrack.geometry import GRAVITY
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Scan:
         half_width: Extent to either side along y [m].
         columns: Number of cells along y.
         samples: Number of sample points along x and y in each cell.
+        as_map: True for entries of shape (rows, columns) in an observation by names, for convolutions.
     """
 
     x_min: float = -0.7
@@ -45,6 +47,7 @@ class Scan:
     half_width: float = 0.3
     columns: int = 3
     samples: tuple[int, int] = (4, 2)
+    as_map: bool = False
 
     def __post_init__(self) -> None:
         """Check that the numbers make a grid."""
@@ -59,6 +62,8 @@ class Scan:
         for name, count in counts.items():
             if isinstance(count, bool) or not isinstance(count, int) or count < 1:
                 raise InvalidValueError(f"scan.{name}", "a whole number of at least 1", count)
+        if not isinstance(self.as_map, bool):
+            raise InvalidValueError("scan.as_map", "True or False", self.as_map)
 
     def points(self) -> NDArray[np.float64]:
         """Return the sample points in the heading frame (rows, columns, points of a cell, 2) [m]."""
@@ -81,6 +86,7 @@ class ObservationSetup(NamedTuple):
         sides: Indices of the left and of the right tracks, in the vehicle file's order.
         counts: Numbers of the left and of the right tracks, at least 1.
         joints: Indices of the joints with servos, in the vehicle file's order.
+        parameters: Parameters of the task and of the robot, by name.
     """
 
     vehicle: VehicleDescription
@@ -90,17 +96,24 @@ class ObservationSetup(NamedTuple):
     sides: tuple[NDArray[np.intp], NDArray[np.intp]]
     counts: tuple[int, int]
     joints: NDArray[np.intp]
+    parameters: Mapping[str, Parameter]
 
     @classmethod
-    def of(cls, vehicle: VehicleDescription, actions: Sequence[str], scan: Scan) -> ObservationSetup:
-        """Make the setup for a vehicle, its action's entries and a scan."""
+    def of(
+        cls,
+        vehicle: VehicleDescription,
+        actions: Sequence[str],
+        scan: Scan,
+        parameters: Mapping[str, Parameter],
+    ) -> ObservationSetup:
+        """Make the setup for a vehicle, its action's entries, a scan, and the parameters of episodes."""
         sides = [track.side for track in vehicle.mounted_tracks()]
         left, right = (np.flatnonzero(np.array(sides) == side) for side in ("left", "right"))
         counts = max(len(left), 1), max(len(right), 1)
         points = scan.points()
         cells = points.reshape(-1, points.shape[2], 2)
         joints = np.flatnonzero([joint.servo is not None for joint in vehicle.joint_tree.joints])
-        return cls(vehicle, tuple(actions), scan, cells, (left, right), counts, joints)
+        return cls(vehicle, tuple(actions), scan, cells, (left, right), counts, joints, parameters)
 
     @property
     def servo_joints(self) -> list[JointDesign]:
@@ -124,6 +137,8 @@ class ObservationPart(NamedTuple):
             returns them.
         read: Function of the view of N robots and the setup that returns the entries (N, n).
         measured: True if sensor noise is added.
+        shape: Function of the setup that returns the shape of the entries in an observation by names; (n,) if
+            not given.
     """
 
     unit: str
@@ -132,6 +147,7 @@ class ObservationPart(NamedTuple):
     limits: Limits | Callable[[ObservationSetup], Limits]
     read: Callable[[TaskView, ObservationSetup], NDArray[np.floating]]
     measured: bool = True
+    shape: Callable[[ObservationSetup], tuple[int, ...]] | None = None
 
 
 def _read_heights(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
@@ -176,6 +192,9 @@ PARTS: Mapping[str, ObservationPart] = MappingProxyType(
             lambda own: [f"x{i}y{j}" for i in range(own.scan.rows) for j in range(own.scan.columns)],
             1.0,
             _read_heights,
+            shape=lambda own: (
+                (own.scan.rows, own.scan.columns) if own.scan.as_map else (own.scan.rows * own.scan.columns,)
+            ),
         ),
         "attitude": ObservationPart(
             "rad",
@@ -263,206 +282,109 @@ PARTS: Mapping[str, ObservationPart] = MappingProxyType(
 """Parts that are built in, by name, in the order of a flat observation; those of tasks and users follow."""
 
 
+def _track_names(setup: ObservationSetup) -> list[str]:
+    return [track.name for track in setup.vehicle.mounted_tracks()]
+
+
+def _load_limits(setup: ObservationSetup, count: int) -> list[tuple[float, float]]:
+    return [(0.0, 3 * vehicle_links(setup.vehicle).mass * GRAVITY)] * count
+
+
+def _track_load_limits(setup: ObservationSetup) -> list[tuple[float, float]]:
+    return _load_limits(setup, len(_track_names(setup)))
+
+
+def _body_load_limits(setup: ObservationSetup) -> list[tuple[float, float]]:
+    return _load_limits(setup, 1)
+
+
+def _read_specific_force(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
+    return s.specific_force
+
+
+def _read_track_loads(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
+    return s.track_loads
+
+
+def _read_body_load(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
+    return s.body_load[:, None]
+
+
+def _read_track_slips(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
+    return s.track_slips
+
+
+def _read_time(s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
+    return s.time[:, None]
+
+
+# Functions with names, so that environments with these can be pickled.
+EXTRA_PARTS: Mapping[str, ObservationPart] = MappingProxyType(
+    {
+        "specific_force": ObservationPart("m/s^2", "body", _AXES, 50.0, _read_specific_force),
+        "track_load": ObservationPart("N", "ground", _track_names, _track_load_limits, _read_track_loads),
+        "body_load": ObservationPart("N", "ground", ("sum",), _body_load_limits, _read_body_load),
+        "track_slip": ObservationPart("-", "track", _track_names, 1.0, _read_track_slips),
+        "time": ObservationPart("s", "-", ("since start",), [(0.0, 100.0)], _read_time, measured=False),
+    }
+)
+"""Parts by name that no observation has by itself: `parts={"imu": EXTRA_PARTS["specific_force"]}` adds it."""
+
+
 def _centers(low: float, high: float, count: int) -> NDArray[np.float64]:
     """Return the centres of `count` equal parts of a range."""
     return low + (high - low) * (np.arange(count) + 0.5) / count
 
 
-ObservationKind = Literal["flat", "dict"]
-_KINDS = ("flat", "dict")
+def parameter_part(*names: str) -> ObservationPart:
+    """Make a part of parameters of the episode, which a real robot does not know.
 
+    A number is one entry, a choice of words an entry for each word, 1 for the one that holds.
 
-class Entries(NamedTuple):
-    """Entries of one observation part in an environment.
-
-    Attributes:
-        name: Key in a dict observation.
-        labels: Labels of the entries.
-        unit: SI unit of the entries.
-        low: Smallest value of each entry (n,).
-        high: Largest value of each entry (n,).
-        frame: Frame in which the entries are given.
+    Args:
+        *names: Names of the parameters, of task or robot.
     """
-
-    name: str
-    labels: tuple[str, ...]
-    unit: str
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    frame: str
-
-
-class Sensors:
-    """Sensors that turn the view of N robots into observations.
-
-    Attributes:
-        parts: Parts of the observation, in order.
-        space: Space of the observations.
-    """
-
-    def __init__(
-        self,
-        vehicle: VehicleDescription,
-        actions: Sequence[str],
-        scan: Scan,
-        kind: ObservationKind,
-        *own: Mapping[str, ObservationPart | None],
-    ) -> None:
-        """Choose the observation's entries for a vehicle.
-
-        Args:
-            vehicle: Vehicle to observe.
-            actions: Names of the action's entries.
-            scan: Grid of the height scan.
-            kind: `flat` for one box, `dict` for named parts.
-            *own: Parts by name, added to `PARTS` or in place of them; None leaves one out.
-
-        Raises:
-            UnknownNameError: No such kind, or no part to leave out.
-            InvalidValueError: A part that is none, or whose labels or limits are none.
-        """
-        if kind not in _KINDS:
-            raise UnknownNameError("kind of observation", kind, _KINDS)
-        self._flat, self._setup = kind == "flat", ObservationSetup.of(vehicle, actions, scan)
-        self._rows = merge_rows("observation part", ObservationPart, "read", PARTS, *own)
-        entries = (_entries(name, row, self._setup) for name, row in self._rows.items())
-        self.parts = tuple(part for part in entries if part.labels)
-        if not self.parts:
-            raise InvalidValueError("observation parts", "at least one with entries", Phrase("none"))
-        self._low = np.concatenate([part.low for part in self.parts]).astype(np.float32)
-        self._high = np.concatenate([part.high for part in self.parts]).astype(np.float32)
-        measured = np.repeat(
-            [self._rows[part.name].measured for part in self.parts],
-            [len(part.labels) for part in self.parts],
-        )
-        self._half = np.where(measured, (self._high - self._low) / 2, 0.0)
-        self._ends = np.cumsum([len(part.labels) for part in self.parts]).tolist()
-        box = spaces.Box(self._low, self._high, dtype=np.float32)
-        low, high = np.split(self._low, self._ends[:-1]), np.split(self._high, self._ends[:-1])
-        named: dict[str, spaces.Space[Any]] = {
-            part.name: spaces.Box(least, most, dtype=np.float32)
-            for part, least, most in zip(self.parts, low, high, strict=True)
-        }
-        self.space: spaces.Space[Any] = box if self._flat else spaces.Dict(named)
-
-    @property
-    def limits(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Smallest and largest value of each entry (n,)."""
-        return self._low, self._high
-
-    @property
-    def entries(self) -> tuple[str, ...]:
-        """Labels of all entries."""
-        return tuple(f"{part.name}.{label}" for part in self.parts for label in part.labels)
-
-    def read(
-        self,
-        view: TaskView,
-        noises: NDArray[np.float64] | None = None,
-        rngs: Sequence[np.random.Generator] = (),
-    ) -> NDArray[np.float64]:
-        """Read all entries of N robots (N, n), with noise but not clipped.
-
-        Args:
-            view: View of the robots.
-            noises: Standard deviation of the normal noise on measured entries, over half an entry's range,
-                of each robot (N,); without noise by default.
-            rngs: Random generator of each robot's noise (N,); not needed without noise.
-
-        Raises:
-            InvalidValueError: A part that does not give its entries for each robot.
-        """
-        rows, parts, setup, (count,) = [], self._rows, self._setup, view.yaw.shape
-        for part in self.parts:
-            read = np.asarray(parts[part.name].read(view, setup))
-            if read.shape != (count, len(part.labels)) or read.dtype.kind not in "fiub":
-                expected = f"numbers of shape {(count, len(part.labels))}, a row a robot"
-                got = Phrase(f"{read.dtype} of shape {read.shape}")
-                raise InvalidValueError(f"observation part {part.name}", expected, got)
-            rows.append(read)
-        entries = np.concatenate(rows, axis=1, dtype=float)
-        if noises is not None:
-            for i in np.flatnonzero(noises).tolist():
-                entries[i] += noises[i] * self._half * rngs[i].standard_normal(entries.shape[1])
-        return entries
-
-    def clip(self, entries: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Clip all entries (..., n) to their ranges."""
-        flat = entries.astype(np.float32)
-        return flat.clip(self._low, self._high, out=flat)
-
-    def form(self, entries: NDArray[np.float32]) -> Any:
-        """Form observations of the space from all entries (..., n), already clipped."""
-        flat = entries.copy()
-        if self._flat:
-            return flat
-        split = np.split(flat, self._ends[:-1], axis=-1)
-        return {part.name: values for part, values in zip(self.parts, split, strict=True)}
-
-    def flat(self, observation: Any) -> NDArray[np.float32]:
-        """Flatten observations to all entries (..., n)."""
-        if self._flat:
-            return np.asarray(observation)
-        return np.concatenate([observation[part.name] for part in self.parts], axis=-1)
-
-    def part(self, observation: Any, name: str) -> NDArray[np.float32]:
-        """Return a named part (..., n) of observations, flat or dict.
-
-        Raises:
-            UnknownNameError: There is no such part.
-            InvalidValueError: Not observations of this environment.
-        """
-        names = [part.name for part in self.parts]
-        if name not in names:
-            raise UnknownNameError("observation part", name, names)
-        if not self._flat:
-            if not isinstance(observation, Mapping) or name not in observation:
-                raise InvalidValueError("observation", f"by name, with {name}", observation)
-            return np.asarray(observation[name])
-        i, entries = names.index(name), np.asarray(observation)
-        if entries.shape[-1:] != (self._ends[-1],):
-            expected = f"of {self._ends[-1]} entries"
-            raise InvalidValueError("observation", expected, Phrase(f"shape {entries.shape}"))
-        return entries[..., self._ends[i] - len(self.parts[i].labels) : self._ends[i]]
-
-    def table(self) -> str:
-        """Return the entries as a Markdown table."""
-        lines = ["| part | entries | unit | range | frame |", "|---|---|---|---|---|"]
-        for part in self.parts:
-            ranges = dict.fromkeys(
-                f"{low:.4g} to {high:.4g}" for low, high in zip(part.low, part.high, strict=True)
-            )
-            labels = ", ".join(part.labels) if len(part.labels) <= 8 else f"{len(part.labels)} cells"
-            lines.append(f"| {part.name} | {labels} | {part.unit} | {'; '.join(ranges)} | {part.frame} |")
-        return "\n".join(lines)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state for a copy, with built-in parts by name."""
-        return vars(self) | {"_rows": rows_to_pickle(self._rows, PARTS)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a copy."""
-        self.__dict__ |= state | {"_rows": pickled_rows(state["_rows"], PARTS)}
+    return ObservationPart(
+        "as the parameter's",
+        "-",
+        partial(_parameter_labels, names),
+        partial(_parameter_limits, names),
+        partial(_read_parameters, names),
+        measured=False,
+    )
 
 
-def _entries(name: str, row: ObservationPart, setup: ObservationSetup) -> Entries:
-    """Determine a part's entries and limits for a setup.
+def _chosen_parameters(names: tuple[str, ...], setup: ObservationSetup) -> list[tuple[str, Parameter]]:
+    """Parameters by their names.
 
     Raises:
-        InvalidValueError: Labels that are no words, or limits that do not bound as many entries.
+        UnknownNameError: No such parameter.
     """
-    labels = row.labels(setup) if callable(row.labels) else row.labels
-    words = isinstance(labels, Sequence) and not isinstance(labels, str)
-    if not words or not all(isinstance(label, str) for label in labels) or len(set(labels)) < len(labels):
-        raise InvalidValueError(f"labels of observation part {name}", "a word for each entry", labels)
-    limits: Any = row.limits(setup) if callable(row.limits) else row.limits
-    given = [(-limits, limits)] * len(labels) if isinstance(limits, int | float) else limits
-    try:
-        bounds = np.array(given, dtype=float).reshape(-1, 2)
-    except (TypeError, ValueError):  # Ragged, or no numbers.
-        bounds = np.full((1, 2), np.nan)
-    if len(bounds) != len(labels) or not (np.isfinite(bounds).all() and (bounds[:, 0] < bounds[:, 1]).all()):
-        expected = f"a size, or (low, high) of each of {len(labels)} entries"
-        raise InvalidValueError(f"limits of observation part {name}", expected, limits)
-    low, high = bounds.T
-    return Entries(name, tuple(labels), row.unit, low, high, row.frame)
+    for name in names:
+        if name not in setup.parameters:
+            raise UnknownNameError("parameter", name, setup.parameters)
+    return [(name, setup.parameters[name]) for name in names]
+
+
+def _parameter_labels(names: tuple[str, ...], setup: ObservationSetup) -> list[str]:
+    labels = []
+    for name, each in _chosen_parameters(names, setup):
+        labels += [f"{name}={word}" for word in each.options] if isinstance(each, WordChoice) else [name]
+    return labels
+
+
+def _parameter_limits(names: tuple[str, ...], setup: ObservationSetup) -> list[tuple[float, float]]:
+    limits: list[tuple[float, float]] = []
+    for _, each in _chosen_parameters(names, setup):
+        limits += (
+            [(0.0, 1.0)] * len(each.options) if isinstance(each, WordChoice) else [(each.low, each.high)]
+        )
+    return limits
+
+
+def _read_parameters(names: tuple[str, ...], s: TaskView, own: ObservationSetup) -> NDArray[np.float64]:
+    columns = []
+    for name, each in _chosen_parameters(names, own):
+        values = s.parameter(name)
+        columns += [values == word for word in each.options] if isinstance(each, WordChoice) else [values]
+    return np.array(columns, dtype=float).T

@@ -11,14 +11,14 @@ Row = TypeVar("Row")
 
 
 def merge_rows(
-    what: str, kind: type[Row], function: str, built_in: Mapping[str, Row], *others: object
+    what: str, kind: type[Row], function: str | None, built_in: Mapping[str, Row], *others: object
 ) -> dict[str, Row]:
     """Merge rows into a built-in table: others are added, replace rows, or leave them out.
 
     Args:
         what: Kind of the rows in words, for messages.
         kind: Class of the rows.
-        function: Name of the row's attribute that is a function of the view.
+        function: Name of the row's attribute that is a function of the view; None without one.
         built_in: Built-in rows by name, in order.
         *others: Rows by name, to be added or to replace those of equal name; None leaves a row out.
 
@@ -32,7 +32,7 @@ def merge_rows(
             raise InvalidValueError(f"{what}s", f"of class {kind.__name__}, by name", own)
         for name, row in own.items():
             if isinstance(row, kind) and isinstance(name, str):
-                if not callable(getattr(row, function)):
+                if function is not None and not callable(getattr(row, function)):
                     called = f"{function} of {what} {name}"
                     raise InvalidValueError(called, "a function", getattr(row, function))
                 rows[name] = row

@@ -22,11 +22,15 @@ class Term(NamedTuple):
         weight: Default weight, where neither task nor user gives one.
         text: Meaning, for tables.
         value: Function of the view of N robots after a step that returns the unweighted term (N,).
+        discount: None; or a factor g, and `value` is a potential p: the term is g p after the step less p
+            before it, with p = 0 where the robot's own ending has ended the episode. Such terms leave the
+            best policy of a learner that discounts with g as it is (Ng, Harada, Russell 1999).
     """
 
     weight: float
     text: str
     value: Callable[[TaskView], NDArray[np.floating]]
+    discount: float | None = None
 
 
 def _shock(s: TaskView) -> NDArray[np.float64]:
@@ -101,23 +105,48 @@ class Reward:
             if name not in self._terms and (name in given or name not in left_out):
                 raise UnknownNameError("reward term", name, self._terms)
         chosen = {name: term.weight for name, term in self._terms.items()} | dict(task_weights) | dict(given)
+        for name, term in self._terms.items():
+            if term.discount is not None and not 0 <= finite(f"discount of {name}", term.discount) <= 1:
+                raise InvalidValueError(f"discount of reward term {name}", "from 0 to 1", term.discount)
         self.weights = {name: finite(f"weight of reward term {name}", chosen[name]) for name in self._terms}
 
-    def terms(self, view: TaskView) -> dict[str, NDArray[np.float64]]:
+    @property
+    def potentials(self) -> tuple[str, ...]:
+        """Names of the terms that are differences of a potential."""
+        return tuple(name for name, term in self._terms.items() if term.discount is not None)
+
+    def value(self, name: str, view: TaskView) -> NDArray[Any]:
+        """Return the value of a term's function (N,).
+
+        Raises:
+            InvalidValueError: It does not give a number for each robot.
+        """
+        value = np.asarray(self._terms[name].value(view))
+        if value.dtype.kind not in "fiub" or value.shape != view.yaw.shape:
+            got = Phrase(f"{value.dtype} of shape {value.shape}")
+            expected = f"numbers of shape {view.yaw.shape}, a row a robot"
+            raise InvalidValueError(f"reward term {name}", expected, got)
+        return value
+
+    def terms(
+        self, view: TaskView, before: Mapping[str, NDArray[np.float64]] | None = None
+    ) -> dict[str, NDArray[np.float64]]:
         """Return each term's contribution to the rewards after a step (N,), by name.
+
+        Args:
+            view: View after the step.
+            before: Potentials before the step (N,), by the name of their term; 0 if not given.
 
         Raises:
             InvalidValueError: A term that does not give a number for each robot.
         """
-        terms, weights, shape = {}, self.weights, view.yaw.shape
+        terms = {}
         for name, term in self._terms.items():
-            value = np.asarray(term.value(view))
-            if value.dtype.kind not in "fiub" or value.shape != shape:
-                got = Phrase(f"{value.dtype} of shape {value.shape}")
-                raise InvalidValueError(
-                    f"reward term {name}", f"numbers of shape {shape}, a row a robot", got
-                )
-            terms[name] = np.asarray(weights[name] * value, dtype=float)
+            value = self.value(name, view)
+            if term.discount is not None:
+                value = term.discount * value * (view.outcome == "running")
+                value -= 0.0 if before is None else before[name]
+            terms[name] = np.asarray(self.weights[name] * value, dtype=float)
         return terms
 
     def __getstate__(self) -> dict[str, Any]:

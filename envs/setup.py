@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path as FilePath
@@ -15,8 +15,11 @@ import numpy as np
 from segtrack.courses import Course, FloorFrame, find_course, parse_course
 from segtrack.description import VehicleDescription, load_vehicle, read_text
 from segtrack.envs.actuators import ActionMapping, Actuators, FlipperGroups, check_belt_speed, check_mapping
-from segtrack.envs.observation import ObservationKind, ObservationPart, Scan, Sensors
+from segtrack.envs.memory import Memory
+from segtrack.envs.observation import ObservationPart, ObservationSetup, Scan
+from segtrack.envs.own_rows import merge_rows
 from segtrack.envs.parameters import (
+    COURSE_SOIL,
     ROBOT_PARAMETERS,
     Number,
     OfferedNumber,
@@ -28,10 +31,11 @@ from segtrack.envs.parameters import (
     sample_values,
 )
 from segtrack.envs.rewards import Reward, Term
+from segtrack.envs.sensors import Group, ObservationGroups, ObservationKind, SensorModel, Sensors
 from segtrack.envs.task import EpisodeCourse, Path, Task, reach_of
 from segtrack.envs.tasks import find_task
 from segtrack.errors import InvalidValueError, Phrase, finite
-from segtrack.terrain import StaticBody
+from segtrack.terrain import StaticBody, find_soil
 
 PREFIX = "course:"
 """Begin of the name of a task on a course."""
@@ -136,6 +140,10 @@ class EnvironmentOptions:
         terms: Terms of the reward beside those that are built in or instead of them, by name; None leaves
             one out.
         parts: Parts of the observation, likewise; new ones follow in their order.
+        groups: Observation groups by name, beside the task's or instead of them; None leaves one out. With
+            groups an observation has each by its name.
+        sensor_models: Noise, bias and delay by part of the observation, likewise.
+        memories: Memories by name, likewise.
         parameters: Parameters of task and robot: numbers, or ranges to sample from.
     """
 
@@ -150,6 +158,9 @@ class EnvironmentOptions:
     reward: Mapping[str, float] | None = None
     terms: Mapping[str, Term | None] | None = None
     parts: Mapping[str, ObservationPart | None] | None = None
+    groups: Mapping[str, Group | None] | None = None
+    sensor_models: Mapping[str, SensorModel | None] | None = None
+    memories: Mapping[str, Memory | None] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -186,7 +197,9 @@ class TaskSetup:
         given: Values or ranges of parameters, in place of their defaults.
         actuators: Commands of the action's entries.
         scan: Grid of the height scan.
-        sensors: Sensors of the observations.
+        sensors: Sensors of the observations, or of their first group.
+        groups: Sensors of all groups.
+        memories: Memories of the episodes, by name.
         reward: Weighted terms of the reward.
         control_period: Time between two actions [s].
         time_limit: Time after which an episode is truncated [s].
@@ -200,6 +213,8 @@ class TaskSetup:
     actuators: ActionMapping
     scan: Scan
     sensors: Sensors
+    groups: ObservationGroups
+    memories: dict[str, Memory]
     reward: Reward
     control_period: float
     time_limit: float
@@ -234,6 +249,15 @@ class TaskSetup:
         weights = {} if options.reward is None else options.reward
         terms = {} if options.terms is None else options.terms
         known = {**task.parameters, **robot_parameters(vehicle)}
+        groups = ObservationGroups(
+            ObservationSetup.of(vehicle, actuators.names, scan, known),
+            options.observation,
+            (task.parts, own_parts),
+            merge_rows("observation group", Group, None, {}, task.groups, options.groups or {}),
+            merge_rows(
+                "sensor model", SensorModel, None, {}, task.sensor_models, options.sensor_models or {}
+            ),
+        )
         return cls(
             task=task,
             vehicle=vehicle,
@@ -241,7 +265,9 @@ class TaskSetup:
             given=check_values(known, options.parameters, task.name),
             actuators=actuators,
             scan=scan,
-            sensors=Sensors(vehicle, actuators.names, scan, options.observation, task.parts, own_parts),
+            sensors=groups.groups[0],
+            groups=groups,
+            memories=merge_rows("memory", Memory, "start", {}, task.memories, options.memories or {}),
             reward=Reward(task.weights, weights, task.terms, terms),
             control_period=1.0 / options.control_frequency,
             time_limit=limit,
@@ -267,7 +293,7 @@ class TaskSetup:
         values = sample_values(self.parameters, given, rng)
         course = self.task.course(values, self.reach, rng)
         _check_course(course, self.library, self.task.name)
-        return values, course
+        return values, _on_other_ground(course, values)
 
     @cached_property
     def library(self) -> Sequence[EpisodeCourse]:
@@ -288,6 +314,16 @@ class TaskSetup:
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a copy, without the library, which the task makes again."""
         return {name: value for name, value in vars(self).items() if name != "library"}
+
+
+def _on_other_ground(course: EpisodeCourse, values: Values) -> EpisodeCourse:
+    """A course on ground of the friction and soil of parameter values, outside of a library if changed."""
+    terrain, changed = course.terrain, dict[str, Any]()
+    if values["ground_friction"] != 1.0:
+        changed["friction"] = values["ground_friction"] * terrain.friction
+    if values["soil"] != COURSE_SOIL:
+        changed["soil"] = find_soil(values["soil"])
+    return EpisodeCourse(replace(terrain, **changed), course.path) if changed else course
 
 
 def _check_task(task: object) -> None:

@@ -19,8 +19,10 @@ from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 from segtrack.terrain import Terrain
 
 if TYPE_CHECKING:
+    from segtrack.envs.memory import Memory
     from segtrack.envs.observation import ObservationPart
     from segtrack.envs.rewards import Term  # Which imports this module.
+    from segtrack.envs.sensors import Group, SensorModel
 
 
 class PathPoint(NamedTuple):
@@ -216,6 +218,9 @@ class Task(ABC):
         terms: Reward terms by name, added to `segtrack.envs.rewards.TERMS` or in place of them;
             None leaves one out.
         parts: Observation parts by name, added to `segtrack.envs.observation.PARTS` or in place of them.
+        groups: Observation groups by name; without any, an observation is not split into groups.
+        sensor_models: Noise, bias and delay of the sensors of parts, by the parts' names.
+        memories: Values that are kept from step to step, by name, see `segtrack.envs.Memory`.
     """
 
     name: str
@@ -228,6 +233,9 @@ class Task(ABC):
     weights: Mapping[str, float] = {}
     terms: Mapping[str, Term | None] = {}
     parts: Mapping[str, ObservationPart | None] = {}
+    groups: Mapping[str, Group] = {}
+    sensor_models: Mapping[str, SensorModel] = {}
+    memories: Mapping[str, Memory] = {}
 
     @classmethod
     def difficulty_label(cls) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from segtrack.envs.parameters import Number, WordChoice
 from segtrack.envs.task import APPROACH, BEYOND, EpisodeCourse, Path, Task, straight
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import InvalidValueError, UnknownNameError, whole
 from segtrack.geometry import Box
 from segtrack.terrain import (
     Boxes,
@@ -365,10 +366,61 @@ class RoughTerrain(Task):
     levels = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
     time_limit = 25.0
 
+    def __init__(self, variants: int = 0, seed: int = 0) -> None:
+        """Choose where grounds come from.
+
+        Args:
+            variants: 0 to draw the ground of each episode anew; else it is one of a library made in advance,
+                with so many of each kind and each `ROUGHNESS_STEP` of roughness, to which it is rounded. In a
+                batch an episode then begins in a tenth of the time.
+            seed: Seed of the library.
+
+        Raises:
+            InvalidValueError: Not whole numbers, or below 0.
+        """
+        self._variants, self._seed = (
+            whole(f"{what} of a library", value, 0)
+            for what, value in (("variants", variants), ("seed", seed))
+        )
+
+    def library(self, reach: float) -> Sequence[EpisodeCourse]:
+        """Return the courses of the library; empty without one."""
+        return rough_library(self._seed, self._variants, reach) if self._variants else ()
+
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
-        """Build a field of one kind between flat ground."""
-        terrain = _FIELDS[values["kind"]](values["roughness"], rng)
-        return EpisodeCourse(terrain, straight(-APPROACH - reach, _FIELD_LENGTH + BEYOND))
+        """Build a field of one kind between flat ground, or choose one of the library."""
+        if self._variants:
+            step = round(values["roughness"] / ROUGHNESS_STEP) - 1
+            kind, variant = list(_FIELDS).index(values["kind"]), int(rng.integers(self._variants))
+            return self.library(reach)[(kind * _ROUGHNESSES + step) * self._variants + variant]
+        return _field_course(_FIELDS[values["kind"]](values["roughness"], rng), reach)
+
+
+ROUGHNESS_STEP, _ROUGHNESSES = 0.02, 20
+"""Step of the roughness of a library of `RoughTerrain` from the least on [m], and number of them."""
+
+
+def _field_course(terrain: Terrain, reach: float) -> EpisodeCourse:
+    return EpisodeCourse(terrain, straight(-APPROACH - reach, _FIELD_LENGTH + BEYOND))
+
+
+@cache
+def rough_library(seed: int, variants: int, reach: float) -> tuple[EpisodeCourse, ...]:
+    """Make a library of fields, by kind, roughness and variant; equal arguments make equal ones.
+
+    Args:
+        seed: Seed of all random numbers.
+        variants: Number of fields of each kind and roughness.
+        reach: Distance from the body frame to the vehicle's foremost point, flippers at 0 [m].
+    """
+    courses = list[EpisodeCourse]()
+    for kind, make in enumerate(_FIELDS.values()):
+        for step in range(_ROUGHNESSES):
+            for variant in range(variants):
+                rng = np.random.default_rng((seed, kind, step, variant))
+                made = _field_course(make((step + 1) * ROUGHNESS_STEP, rng), reach)
+                courses.append(replace(made, index=len(courses)))
+    return tuple(courses)
 
 
 _PATH_LENGTH = 3.0

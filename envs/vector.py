@@ -17,7 +17,7 @@ from segtrack.batch import TRACK_MODELS, Batch
 from segtrack.engine import EngineName
 from segtrack.envs.episode import Ends, Episodes, Rows
 from segtrack.envs.episode_world import EpisodeBatch
-from segtrack.envs.parameters import GROUSER_PARAMETERS, Values, check_values
+from segtrack.envs.parameters import GROUSER_PARAMETERS, Values, check_values, row_of
 from segtrack.envs.setup import EnvironmentOptions, TaskSetup
 from segtrack.envs.task import EpisodeCourse, Task
 from segtrack.envs.view import RobotMotions, TaskView
@@ -40,7 +40,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         parameters: Parameters of episodes, by name.
         actuators: Mapping of actions to commands.
         scan: Grid of the height scan.
-        sensors: Sensors of the observations.
+        sensors: Sensors of the observations, or of their first group.
         reward: Weighted terms of the reward.
         control_period: Time between two actions [s].
         time_step: Time step of the engine [s].
@@ -102,7 +102,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         self.reward, self.control_period = setup.reward, setup.control_period
         rate = max(1, round(1.0 / self.control_period))
         self.metadata = {**self.metadata, "render_fps": rate, "autoreset_mode": self._mode}  # type: ignore[misc]
-        self.single_action_space, self.single_observation_space = self.actuators.space, self.sensors.space
+        self.single_action_space, self.single_observation_space = self.actuators.space, setup.groups.space
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._grousers = {name: setup.given.get(name, 1.0) for name in GROUSER_PARAMETERS}
@@ -116,8 +116,8 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         engine_given: dict[str, Any] = {"time_step": self.time_step, "threads": threads, "device": device}
         engine_given |= {"terrain": library, "terrain_index": 0, "track_model": track_model}
         self.batch = Batch(vehicle, num_envs, **engine_given)
-        self._episode_batch = EpisodeBatch(self.vehicle, self.batch)
-        self._episodes, self.simulation_time = Episodes(setup, num_envs, self.batch), 0.0
+        self._episode_batch = EpisodeBatch(self.vehicle, self.batch, self.control_period)
+        self._episodes, self.simulation_time = Episodes(setup, num_envs, self._episode_batch, self.batch), 0.0
         self._rngs, self._draws = [np_random()[0] for _ in range(num_envs)], Draws(setup, num_envs)
         self._over, self._slip = np.zeros(num_envs, np.bool_), np.zeros(num_envs)
         self._terms = {name: np.zeros(num_envs) for name in self.reward.weights}
@@ -129,14 +129,17 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         """Change the values or ranges that later episodes sample from, automatic resets included.
 
         Args:
-            parameters: Numbers or ranges by name, as in the constructor; other parameters stay as they are.
+            parameters: Numbers, ranges or distributions by name, as in the constructor, or arrays of numbers
+                (n,) or ranges (n, 2) of the robots that are changed; other parameters stay as they are.
             robots: Indices of the robots to change; all if not given.
 
         Raises:
             UnknownNameError: No such parameter.
             InvalidValueError: A value that cannot be, or no such robot.
         """
-        self._draws.change(self._check_grousers(self._draws.check(parameters)), robots)
+        chosen = self._draws.indices(robots)
+        own = self._check_grousers(self._draws.check(parameters, len(chosen)))
+        self._draws.change(own, chosen)
 
     def reset(
         self,
@@ -149,7 +152,8 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         Args:
             seed: Seed of the first robot, with consecutive ones for the others; or one for each, in a list
                 or array.
-            options: Parameters for these episodes in place of the constructor's: numbers or ranges; and
+            options: Parameters for these episodes in place of the constructor's: numbers, ranges,
+                distributions, or arrays of numbers (num_envs,) or ranges (num_envs, 2), a row a robot; and
                 `reset_mask`, True for the robots to reset (num_envs,).
 
         Returns:
@@ -164,14 +168,14 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         seeds, (mask, others) = _seeds_of(seed, self.num_envs), _mask_of(options, self.num_envs)
         if not (mask.all() or self._episodes.courses):
             raise NotReadyError(f"reset some of {self.task.name}", "not all have been reset before")
-        own = self._check_grousers(self._draws.check({} if others is None else others))
+        own = self._check_grousers(self._draws.check({} if others is None else others, self.num_envs))
         chosen = np.flatnonzero(mask)
         for i in chosen[[seeds[i] is not None for i in chosen.tolist()]].tolist():
             self._rngs[i] = np_random(seeds[i])[0]
         self._over[chosen] = True  # If this is refused, they must be reset before they step.
         self._begin(chosen, own)
         self._over[chosen] = False
-        return self.sensors.form(self._episodes.entries), self._info(chosen)
+        return self._episodes.observe(), self._info(chosen)
 
     def step(
         self, actions: Any
@@ -199,6 +203,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         (waiting, acting), due = map(np.flatnonzero, (self._over, ~self._over)), np.zeros_like(taken)
         due[acting] = episodes.delayed(acting, taken[acting])
         self.actuators.command(batch, due.astype(float))
+        self._episode_batch.push(acting, episodes.pushes(acting))
         began = time.perf_counter()
         batch.run(self.control_period)
         elapsed, running = time.perf_counter() - began, batch.running[acting]
@@ -219,12 +224,12 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         if self._mode is AutoresetMode.SAME_STEP and len(over):
             seen = np.full(count, None, dtype=object)
             for i in over.tolist():
-                seen[i] = self.sensors.form(episodes.entries[i])
+                seen[i] = episodes.observe(i)
             finals = _with_masks({"final_obs": seen, "final_info": self._info(over)}, self._over.copy())
             self._begin(over, {})
             self._over = np.zeros(count, np.bool_)
         info = {**finals, **self._info(np.arange(count))}
-        return self.sensors.form(episodes.entries), rewards, *ended, info
+        return episodes.observe(), rewards, *ended, info
 
     def close_extras(self, **_: Any) -> None:
         """End the threads; `close()` calls this, once."""
@@ -285,7 +290,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
     def _check_grousers(self, given: Values) -> Values:
         """Return the values; refuse grouser parameters that differ between robots or from the batch's."""
         for name, own in self._grousers.items():
-            if isinstance(own, tuple) or given.get(name, own) != own:
+            if not isinstance(own, int | float) or given.get(name, own) != own:
                 what, expected = f"{name} of a vector environment", "one number, fixed at construction"
                 raise InvalidValueError(what, expected, given[name])
         return given
@@ -302,17 +307,17 @@ class Draws:
         """Start with the setup's values or ranges for each of `count` robots."""
         self._setup, self._given = setup, [setup.given] * count
 
-    def check(self, parameters: Mapping[str, Any]) -> Values:
-        """Check values or ranges, and return them.
+    def check(self, parameters: Mapping[str, Any], robots: int) -> Values:
+        """Check values, ranges, distributions, or arrays with a row for each of some robots; return them.
 
         Raises:
             UnknownNameError: No such parameter.
             InvalidValueError: A value that cannot be.
         """
-        return check_values(self._setup.parameters, parameters, self._setup.task.name)
+        return check_values(self._setup.parameters, parameters, self._setup.task.name, robots)
 
-    def change(self, own: Values, robots: Sequence[int] | NDArray[np.intp] | None) -> None:
-        """Change some values or ranges of some robots, by index, or of all.
+    def indices(self, robots: Sequence[int] | NDArray[np.intp] | None) -> NDArray[np.intp]:
+        """Return the indices of some robots (n,), checked, or of all.
 
         Raises:
             InvalidValueError: No such robot.
@@ -324,14 +329,22 @@ class Draws:
         for i in chosen.tolist():
             if not 0 <= i < count:
                 raise InvalidValueError("robot", f"from 0 to {count - 1}", i)
-        for i in chosen.tolist():
-            self._given[i] = {**self._given[i], **own}
+        return chosen
+
+    def change(self, own: Values, chosen: NDArray[np.intp]) -> None:
+        """Change what robots (n,) draw from, by index; `own` may have a row for each of them."""
+        for k, i in enumerate(chosen.tolist()):
+            self._given[i] = {**self._given[i], **row_of(own, k)}
 
     def draw(
         self, chosen: Sequence[int], own: Values, rngs: Sequence[np.random.Generator]
     ) -> list[tuple[Values, EpisodeCourse]]:
-        """Sample parameters and course of an episode for some robots; `own` overrides their ranges."""
-        return [self._setup.draw({**self._given[i], **own}, rng) for i, rng in zip(chosen, rngs, strict=True)]
+        """Sample parameters and course of an episode for some robots, by index.
+
+        What is in `own`, which may have a row for each robot of all, overrides what they draw from.
+        """
+        given = [{**self._given[i], **row_of(own, i)} for i in chosen]
+        return [self._setup.draw(each, rng) for each, rng in zip(given, rngs, strict=True)]
 
 
 def _autoreset_of(mode: str | AutoresetMode) -> AutoresetMode:

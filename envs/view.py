@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,6 +79,53 @@ class RobotHeights(NamedTuple):
     def __call__(self, x: Array, y: Array) -> Array:
         """Heights (n, k) [m] under points at world x and y (n, k) [m]."""
         return self.grounds.height(x, y, self.robots)
+
+
+class RobotReader(Protocol):
+    """Interface to read what an engine tells of robots only if it is asked."""
+
+    def loads(self, robots: Rows, /) -> Array:
+        """Normal forces of each track and of all else of robots (n, T + 1) [N]."""
+
+    def slips(self, robots: Rows, /) -> Array:
+        """Longitudinal slip of each track of robots (n, T) [-]."""
+
+
+class Readings:
+    """Cache of what an engine tells of robots now: read once, until it is cleared."""
+
+    def __init__(self, reader: RobotReader) -> None:
+        """Read from an engine's world."""
+        self._reader, self._known = reader, dict[tuple[str, bytes], Array]()
+
+    def clear(self) -> None:
+        """Forget what was read, because time has gone on."""
+        self._known.clear()
+
+    def read(self, what: Literal["loads", "slips"], robots: Rows) -> Array:
+        """Return a reading of some robots (n, ...), see `RobotReader`, read-only."""
+        key = what, robots.tobytes()
+        if key not in self._known:
+            read = getattr(self._reader, what)(robots)
+            read.setflags(write=False)
+            self._known[key] = read
+        return self._known[key]
+
+
+class RobotReadings(NamedTuple):
+    """Readings of some robots, which can be copied and pickled.
+
+    Attributes:
+        readings: Readings of all robots.
+        robots: Indices of the robots (n,).
+    """
+
+    readings: Readings
+    robots: Rows
+
+    def __call__(self, what: Literal["loads", "slips"]) -> Array:
+        """Return a reading (n, ...)."""
+        return self.readings.read(what, self.robots)
 
 
 def _other_shape(what: str, shape: str, given: Any) -> InvalidValueError:
@@ -183,11 +230,16 @@ class TaskView(NamedTuple):
         last_action: Action before that (N, A), in [-1, 1].
         work: Work of the belt drives in this step, without regenerated work (N,) [J].
         gained: Progress along the path in this step (N,) [m].
+        time: Time since the episode's start, with `initial_time` (N,) [s].
+        acceleration: Mean acceleration of the bodies' centres of mass in this step, in the world (N, 3)
+            [m/s^2]; 0 at the start.
         outcome: Outcome by the task's rules (N,), see `segtrack.envs.task.Outcome`.
         period: Length of a control step [s].
         height: Function from world x and y (N, k) [m] to terrain heights of each robot (N, k) [m]; see
             `cell_heights`.
         parameter: Function from a parameter's name to its value in each robot's episode (N,).
+        readings: Function that reads more from the engine; see `track_loads`, `body_load` and `track_slips`.
+        memory: Function from the name of a `Memory` of task or environment to its values (N, k).
     """
 
     motion: RobotMotions
@@ -204,10 +256,47 @@ class TaskView(NamedTuple):
     last_action: NDArray[np.float32]
     work: Array
     gained: Array
+    time: Array
+    acceleration: Array
     outcome: NDArray[np.str_]
     period: float
     height: RobotHeights
     parameter: Callable[[str], NDArray[Any]]
+    readings: RobotReadings
+    memory: Callable[[str], NDArray[Any]]
+
+    @property
+    def track_loads(self) -> Array:
+        """Sums of the normal forces on each track (N, T) [N].
+
+        Raises:
+            NotReadyError: Not the native engine's track models `compliant` or `surface`.
+        """
+        return self.readings("loads")[:, :-1]
+
+    @property
+    def body_load(self) -> Array:
+        """Sums of the normal forces on body and flippers besides their tracks (N,) [N].
+
+        Raises:
+            NotReadyError: Not the native engine's track models `compliant` or `surface`.
+        """
+        return self.readings("loads")[:, -1]
+
+    @property
+    def track_slips(self) -> Array:
+        """Longitudinal slip of each track (N, T) [-], see `segtrack.robot.Track.slip`."""
+        return self.readings("slips")
+
+    @property
+    def specific_force(self) -> Array:
+        """Acceleration less gravity, which accelerometers measure, in the body frames (N, 3) [m/s^2].
+
+        It is the mean over the step, at the centres of mass of the bodies: at rest g upwards, in free fall 0.
+        """
+        felt = self.acceleration.copy()
+        felt[:, 2] += self.parameter("gravity")
+        return self.in_body(felt)
 
     @property
     def up(self) -> Array:
@@ -264,9 +353,10 @@ class TaskView(NamedTuple):
             return rows
         where = slice_of(chosen)
         motions: Any = zip(self.motion, rows.motion, strict=True)
+        mine, given = cast("tuple[tuple[Any, ...], ...]", (self[_ARRAYS], rows[_ARRAYS]))
         motion = RobotMotions(*(_put(old, where, new) for old, new in motions))
-        others: Any = ((old, where, new) for old, new in zip(self[1:-3], rows[1:-3], strict=True))
-        fields: Any = (motion, *(_put(*each) for each in others), *self[-3:])
+        others: Any = ((old, where, new) for old, new in zip(mine, given, strict=True))
+        fields: Any = (motion, *(_put(*each) for each in others), *self[_ARRAYS.stop :])
         return TaskView(*fields)
 
     @classmethod
@@ -283,9 +373,13 @@ class TaskView(NamedTuple):
         heading_error = turn - math.tau * np.round(turn / math.tau)
         places += (heading_error,)
         view = cls(motion, roll, pitch, yaw, *places, **others)
-        for array in (*motion, *view[1:-3]):
+        for array in (*motion, *cast("tuple[Any, ...]", view[_ARRAYS])):
             array.setflags(write=False)
         return view
+
+
+_ARRAYS = slice(1, TaskView._fields.index("period"))
+"""Fields of a view that are arrays with a row a robot, behind the motions."""
 
 
 def _put(array: NDArray[Any], where: Any, rows: NDArray[Any]) -> NDArray[Any]:

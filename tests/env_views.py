@@ -37,10 +37,14 @@ def view_at(path, x, y, z=0.1, roll=0.0, pitch=0.0, yaw=0.0, *, turning=(0.0, 0.
         "last_action": STILL[None],
         "work": np.zeros(1),
         "gained": np.zeros(1),
+        "time": np.zeros(1),
+        "acceleration": np.zeros((1, 3)),
         "outcome": np.array(["running"]),
         "period": 0.05,
         "height": lambda x, y: terrain.Plane().height_at(x, y),
         "parameter": lambda name: np.zeros(1),
+        "readings": None,
+        "memory": lambda name: np.zeros((1, 0)),
     }
     ahead = paths.at(progress + LOOK_AHEAD)
     return TaskView.of(motion, progress, lateral, heading, paths.length, ahead, **rest | given)

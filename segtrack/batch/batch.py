@@ -40,16 +40,23 @@ from segtrack.errors import (
     whole,
     whole_steps,
 )
-from segtrack.geometry import GRAVITY
+from segtrack.geometry import GRAVITY, quaternion_of
 from segtrack.native import CHUNK, BeltKind, VehicleState, preset_step, what_diverged_natively
 from segtrack.robot import Commands
 from segtrack.terrain import Terrain, terrains_of
-from segtrack.world import heading_quaternion
+from segtrack.world import attitude_rotation, heading_quaternion
 
 TRACK_MODELS = ("compliant", "surface")
 """Track models that a batch runs."""
 _TOGETHER = 64
 """Vehicles for which another thread is worth its while."""
+
+
+def _orientation(yaw: float, roll: float, pitch: float) -> tuple[float, float, float, float]:
+    """Quaternion (x, y, z, w) of a heading, or of an attitude [rad]."""
+    if not (roll or pitch):
+        return heading_quaternion(yaw)
+    return quaternion_of(attitude_rotation((roll, pitch, yaw)))
 
 
 class Batch:
@@ -130,7 +137,7 @@ class Batch:
         if track_model not in TRACK_MODELS:
             raise UnknownNameError("track model of a batch", track_model, TRACK_MODELS)
         fleet = fleet_class(device)
-        self.track_model, self._gravity = track_model, (0.0, 0.0, -downwards(gravity))
+        self.track_model = track_model
         self._preset, self._time_step = preset_step(preset, time_step)
         variants = tuple(vehicle) if isinstance(vehicle, list | tuple) and vehicle else (vehicle,)
         described = [v if isinstance(v, VehicleDescription) else load_vehicle(v) for v in variants]
@@ -150,6 +157,7 @@ class Batch:
         )
         self._threads = Threads(min(number_of_threads(threads), size) if device == "cpu" else 1)
         self._grounds, self._fleet = grounds, fleet(kinds, chosen, grounds.packed)
+        self._gravity = np.full(size, downwards(gravity))
         self._name_parts(self._fleet)
         self._made_of = size, track_model, self.time_step, *described, *(given or self.terrains[:1])
         self._outlines = Outlines(kinds)
@@ -290,12 +298,15 @@ class Batch:
         x: ArrayLike = 0.0,
         y: ArrayLike = 0.0,
         yaw: ArrayLike = 0.0,
+        roll: ArrayLike = 0.0,
+        pitch: ArrayLike = 0.0,
+        speed: ArrayLike = 0.0,
         flippers: Mapping[str, ArrayLike] | None = None,
         terrain: Sequence[Terrain] | None = None,
         terrain_index: ArrayLike | None = None,
         variant: ArrayLike | None = None,
     ) -> None:
-        """Place vehicles upright just above their ground, at rest and without commands, at time 0.
+        """Place vehicles just above their ground without commands, at time 0; upright, at rest by default.
 
         Friction, strength of drives and masses stay as they are, unless the variant changes.
 
@@ -304,6 +315,9 @@ class Batch:
             x: World x of the body frames () or (n,) [m].
             y: World y of the body frames () or (n,) [m].
             yaw: Heading about the world's z axis () or (n,) [rad].
+            roll: Roll about the bodies' x axes () or (n,) [rad].
+            pitch: Elevation of the bodies' x axes, nose up positive () or (n,) [rad].
+            speed: Forward speed () or (n,) [m/s], which belts run at and keep, see `Robot.set_velocity`.
             flippers: Flipper angles by name () or (n,) [rad], clipped to their limits; 0 if not given.
             terrain: New terrain of its own for each vehicle (n,), in place of any earlier one.
             terrain_index: Index of the terrain in the library, () or (n,); the present one
@@ -318,7 +332,7 @@ class Batch:
         """
         self._lifetime.require_open("reset the batch")
         chosen, fleet = self._chosen(vehicles), self._fleet
-        places = places_of(x, y, yaw, chosen)
+        places = places_of(x, y, yaw, roll, pitch, speed, chosen)
         grounds, kinds, before = fleet.terrain_of[chosen], fleet.kind_of[chosen], self._grounds.own(chosen)
         if terrain is not None and terrain_index is not None:
             raise InvalidValueError("terrain_index", "left out where terrain is given", terrain_index)
@@ -326,6 +340,9 @@ class Batch:
             grounds = broadcast_indices("terrain_index", terrain_index, chosen, self._grounds.size)
         if variant is not None:
             kinds = broadcast_indices("variant", variant, chosen, len(fleet.kinds))
+        moving = np.flatnonzero(places[:, 5])
+        if len(moving) and self.vehicle.body.fixed:
+            raise InvalidValueError(f"speed of {self.vehicle.name} [m/s]", "0, as it is fixed", speed)
         positions = start_positions(fleet.kinds, kinds, flippers or {}, self._commands, chosen)
         grounds = grounds if terrain is None else self._grounds.lay(chosen, terrain)
         heights = clearing_heights(self._outlines, self._grounds, kinds, grounds, places, positions)
@@ -336,8 +353,10 @@ class Batch:
         changed = fleet.kind_of[chosen] != kinds
         if changed.any():
             fleet.assign_kinds(chosen[changed], kinds[changed])
-        headings = np.array([heading_quaternion(yaw) for yaw in places[:, 2].tolist()]).reshape(-1, 4)
-        fleet.place(chosen, np.column_stack([places[:, :2], heights]), headings, positions)
+        turns = np.array([_orientation(*row) for row in places[:, 2:5].tolist()]).reshape(-1, 4)
+        fleet.place(chosen, np.column_stack([places[:, :2], heights]), turns, positions)
+        if len(moving):
+            fleet.set_velocity(chosen[moving], places[moving, 5])
 
     def save(self) -> SavedBatch:
         """Return a snapshot of all that changes, including commands, properties and vehicles' own terrains.
@@ -346,7 +365,8 @@ class Batch:
             DisconnectedError: The batch is closed.
         """
         self._lifetime.require_open("save the batch")
-        return SavedBatch(self._fleet.save(), self._grounds.own(np.arange(len(self))), self._made_of)
+        own = self._grounds.own(np.arange(len(self)))
+        return SavedBatch(self._fleet.save(), own, self._gravity.copy(), self._made_of)
 
     def restore(self, snapshot: SavedBatch) -> None:
         """Restore a snapshot of this batch or of one built alike, bit for bit.
@@ -358,6 +378,7 @@ class Batch:
         self._lifetime.require_open("restore the batch")
         check_snapshot(snapshot, self._made_of)
         self._fleet.restore(snapshot.fleet)
+        self._gravity[:] = snapshot.gravity
         self._grounds.lay(np.arange(len(self)), snapshot.own_terrains)
 
     def __len__(self) -> int:
@@ -378,6 +399,16 @@ class Batch:
     def terrain_index(self) -> NDArray[np.intp]:
         """Index of each vehicle's terrain (N,)."""
         return self._fleet.terrain_of.copy()
+
+    @property
+    def gravity(self) -> NDArray[np.float64]:
+        """Downward acceleration of each vehicle (N,) [m/s^2]."""
+        return self._gravity.copy()
+
+    @property
+    def mass(self) -> NDArray[np.float64]:
+        """Mass of all bodies of each vehicle (N,) [kg]."""
+        return np.array([sum(row) for row in self._fleet.own.masses.tolist()])
 
     @property
     def variant(self) -> NDArray[np.intp]:
@@ -551,6 +582,43 @@ class Batch:
         self._fleet.write(
             chosen, drive_factors=self._each_track("drive force factor", factor, chosen, POSITIVE)
         )
+
+    def scale_flippers(self, factor: ArrayLike, vehicles: ArrayLike | None = None) -> None:
+        """Scale the torques of the flippers' motors relative to the vehicle file's.
+
+        Args:
+            factor: Factors () or (n,) for all flippers of a vehicle, or (n, F) for each [-].
+            vehicles: Mask (N,) or indices (n,) of the vehicles to change; all if not given.
+
+        Raises:
+            InvalidValueError: Another shape, not positive or not finite.
+        """
+        self._lifetime.require_open("change the batch")
+        chosen, flippers = self._chosen(vehicles), len(self.flipper_names)
+        what = "flipper torque factor"
+        if dimensions(factor) < 2:
+            factors = broadcast_numbers(what, factor, chosen, least=POSITIVE)[:, None]
+        else:
+            factors = broadcast_numbers(what, factor, chosen, (flippers,), least=POSITIVE)
+        file = np.stack([kind.arrays.tree.max_torques[:flippers] for kind in self._fleet.kinds])
+        with self._fleet.changing():
+            self._fleet.own.max_torques[chosen, :flippers] = factors * file[self._fleet.kind_of[chosen]]
+
+    def set_gravity(self, gravity: ArrayLike, vehicles: ArrayLike | None = None) -> None:
+        """Set the downward acceleration of vehicles; on a GPU all have one.
+
+        Args:
+            gravity: Accelerations () or (n,), at least 0 [m/s^2].
+            vehicles: Mask (N,) or indices (n,) of the vehicles to change; all if not given.
+
+        Raises:
+            InvalidValueError: Another shape, negative, not finite, or several on a GPU.
+        """
+        self._lifetime.require_open("change the batch")
+        changed, chosen = self._gravity.copy(), self._chosen(vehicles)
+        changed[chosen] = broadcast_numbers("gravity [m/s^2]", gravity, chosen, least=0.0)
+        self._fleet.check_gravity(changed)
+        self._gravity = changed
 
     def set_body(
         self,

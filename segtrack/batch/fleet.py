@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from segtrack.compliant import (
 )
 from segtrack.geometry import rotated, rotations_of
 from segtrack.ground import MAX_EDGES, MAX_SOLIDS_PER_POINT, NONE, allocate_contact_history, sample_cells
-from segtrack.kernels import Packed, Vector, overwrite, slice_of
+from segtrack.kernels import Packed, overwrite, slice_of
 from segtrack.native import (
     CROWDED,
     DONE,
@@ -170,7 +171,7 @@ class Fleet:
 
     def advance(
         self,
-        gravity: Vector,
+        gravity: NDArray[np.float64],
         step: float,
         count: int,
         threads: Threads | None = None,
@@ -178,7 +179,7 @@ class Fleet:
         """Advance all running vehicles; a vehicle that fails stops and gets a status.
 
         Args:
-            gravity: Gravity in the world [m/s^2].
+            gravity: Downward acceleration of each vehicle (N,) [m/s^2].
             step: Duration of a step [s].
             count: Number of steps.
             threads: Threads that take the steps; the caller's own if not given.
@@ -205,16 +206,25 @@ class Fleet:
         if crowded.any():
             self._enlarge_contacts(Room(*self._outcomes[crowded, 1:].max(axis=0).tolist()))
 
-    def _take_all_steps(self, threads: Threads, *given: Any) -> None:
-        """Advance all vehicles in threads, each with work arrays of its own."""
-        spans = iter(list(runs_of_one_kind(self.kind_of, max(1, len(self) // (_BLOCKS * threads.count)))))
-        self.kernel_arguments(threads.count - 1)
-        threads.call([partial(self._take_steps, k, spans, *given) for k in range(threads.count)])
+    def check_gravity(self, gravity: NDArray[np.float64]) -> None:
+        """Refuse gravities (N,) that steps cannot take; on cores any."""
 
-    def _take_steps(self, thread: int, spans: Iterator[tuple[int, int, int]], *given: Any) -> None:
+    def _take_all_steps(self, threads: Threads, gravity: NDArray[np.float64], *given: Any) -> None:
+        """Advance all vehicles in threads, each with work arrays of its own."""
+        longest = max(1, len(self) // (_BLOCKS * threads.count))
+        spans = iter(list(runs_of_one_kind(self.kind_of, longest)))
+        self.kernel_arguments(threads.count - 1)
+        threads.call([partial(self._take_steps, k, spans, gravity, *given) for k in range(threads.count)])
+
+    def _take_steps(
+        self, thread: int, spans: Iterator[tuple[int, int, int]], gravity: NDArray[np.float64], *given: Any
+    ) -> None:
         packed = self.kernel_arguments(thread)
         for first, last, kind in spans:
-            advance(packed[kind], self.grounds, NO_REPORT, first, last, *given)
+            changes = first + 1 + np.flatnonzero(np.diff(gravity[first:last]))
+            for start, end in pairwise([first, *changes.tolist(), last]):
+                down = (0.0, 0.0, -float(gravity[start]))
+                advance(packed[kind], self.grounds, NO_REPORT, start, end, down, *given)
 
     def sample_cells(self, *given: Any) -> None:
         """Write mean terrain heights in the cells of grids, see `height_scan.sample_cells`."""
@@ -256,6 +266,19 @@ class Fleet:
         self.status[chosen], self.steps[chosen] = RUNNING, 0
         self._probe = None  # Its room is that of the grounds that there were.
         self.forget_contacts(chosen)
+
+    def set_velocity(self, chosen: NDArray[np.intp], speeds: NDArray[np.float64]) -> None:
+        """Let vehicles move forward along their bodies' x axes at speeds (n,) [m/s], and belts keep them."""
+        state, top = self.state, self.limits.belt_speeds[chosen]
+        forward = rotations_of(state.orientation[chosen])[:, :, 0]
+        belts = speeds[:, None].repeat(state.speeds.shape[1], axis=1)
+        self.write(
+            chosen,
+            velocity=speeds[:, None] * forward,
+            speeds=belts,
+            references=belts,
+            commands=belts.clip(-top, top),
+        )
 
     def assign_kinds(self, chosen: NDArray[np.intp], kinds: NDArray[np.intp]) -> None:
         """Change the variants of vehicles, and reset the properties of their own to these variants'."""

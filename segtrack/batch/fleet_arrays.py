@@ -96,11 +96,13 @@ class SavedBatch(NamedTuple):
     Attributes:
         fleet: Snapshot of its vehicles.
         own_terrains: Terrains of single vehicles (N,).
+        gravity: Downward acceleration of each vehicle (N,) [m/s^2].
         made_of: Number of vehicles, track model, time step, variants and terrain library of the batch.
     """
 
     fleet: SavedFleet
     own_terrains: tuple[Terrain, ...]
+    gravity: NDArray[np.float64]
     made_of: tuple[Any, ...]
 
 

@@ -18,6 +18,7 @@ from segtrack.batch.gpu_heights import join_reliefs, sample_cells
 from segtrack.batch.gpu_steps import forget_contacts, join_grounds, take_steps
 from segtrack.batch.threads import Threads
 from segtrack.compliant import Room, allocate_belt_memory, allocate_candidates
+from segtrack.errors import InvalidValueError
 from segtrack.ground import allocate_contact_history
 from segtrack.kernels import Packed
 from segtrack.native import BeltKind, Vehicles, VehicleState, allocate_tree_work
@@ -174,8 +175,18 @@ class GpuFleet(Fleet):
             sample_cells[_blocks(means.size), _THREADS](joined, *there, found)
             found.copy_to_host(means)
 
-    def _take_all_steps(self, threads: Threads, *given: Any) -> None:
+    def check_gravity(self, gravity: NDArray[np.float64]) -> None:
+        """Refuse gravities (N,) that differ: a kernel takes one.
+
+        Raises:
+            InvalidValueError: They do.
+        """
+        if np.ptp(gravity):
+            raise InvalidValueError("gravity [m/s^2] on a GPU", "the same for all vehicles", gravity)
+
+    def _take_all_steps(self, threads: Threads, gravity: NDArray[np.float64], *given: Any) -> None:
         """Advance all vehicles on the GPU."""
+        down = (0.0, 0.0, -float(gravity[0]))
         own: Any = self.own
         changing: Any = self.state, self._history, self._memory, self._candidates
         if self._kinds_there is None:
@@ -190,6 +201,6 @@ class GpuFleet(Fleet):
         rest: Any = terrains, *parts, self._work, done, outcomes
         for k, kind in enumerate(self._kinds_there):
             vehicles = Vehicles(own.device.within(kind), *rest)
-            take_steps[_blocks(len(self)), _THREADS](vehicles, kinds, k, grounds, report, *given)
+            take_steps[_blocks(len(self)), _THREADS](vehicles, kinds, k, grounds, report, down, *given)
         done.copy_to_host(self._done)
         outcomes.copy_to_host(self._outcomes)

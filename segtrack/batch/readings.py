@@ -28,6 +28,7 @@ class BatchState(NamedTuple):
         pitch: Elevation of the bodies' x axes, nose up positive (N,) [rad].
         yaw: Heading about the world's z axis (N,) [rad].
         rotation: Rotations from the body frames to the world (N, 3, 3).
+        center: Centres of mass of the bodies, belts at rest included, in the world (N, 3) [m].
     """
 
     position: NDArray[np.float64]
@@ -38,6 +39,7 @@ class BatchState(NamedTuple):
     pitch: NDArray[np.float64]
     yaw: NDArray[np.float64]
     rotation: NDArray[np.float64]
+    center: NDArray[np.float64]
 
     @classmethod
     def of(cls, state: VehicleState, centers: NDArray[np.float64], chosen: NDArray[np.intp]) -> BatchState:
@@ -57,6 +59,7 @@ class BatchState(NamedTuple):
             state.angular_velocity[chosen],
             *attitudes_of(rotation),
             rotation,
+            state.position[chosen],
         )
 
 

@@ -208,19 +208,31 @@ class BeltVehicle(NativeVehicle):
         tree = self._one.tree
         return tree.masses, tree.centers, tree.inertias, self._one.reaches
 
-    def set_body(self, mass: float, center_of_mass: Sequence[float]) -> None:
-        """Set mass and centre of mass of the body.
+    def set_body(
+        self,
+        mass: float,
+        center_of_mass: Sequence[float] | NDArray[np.float64],
+        inertia: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Set mass, centre of mass and inertia of the body.
 
         Contacts keep the stiffness that follows from the file, and the body frame its pose and its motion.
-        The inertia is the file's, in proportion to the mass.
 
         Args:
             mass: Mass without belts and flippers [kg]; it must exceed what the drives reflect, which is not
                 checked.
             center_of_mass: Centre of mass without belts and flippers, in the body frame (3,) [m].
+            inertia: About this centre, without belts and flippers, in the body frame's axes (3, 3) [kg m^2];
+                by default the file's, in proportion to the mass.
         """
-        self._kind.weigh_body(self._own, self.state, 0, mass, np.array(center_of_mass), None)
+        self._kind.weigh_body(self._own, self.state, 0, mass, np.array(center_of_mass), inertia)
         self.forget_candidates()
+
+    def scale_flippers(self, factor: float) -> None:
+        """Make the flippers' motors `factor` times as strong as described, > 0."""
+        self._commanded("change")
+        own, file = self._one.tree.max_torques, self._kind.arrays.tree.max_torques
+        own[0, : self._flippers] = factor * file[: self._flippers]
 
     def set_velocity(self, forward: float) -> None:
         """Let all its parts move forward along the body's x axis [m/s]."""

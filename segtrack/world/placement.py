@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from segtrack.description import VehicleDescription
 from segtrack.engine import Bodies, Engine
 from segtrack.errors import InvalidValueError, Phrase, finite
+from segtrack.geometry import rotation_of
 from segtrack.robot import CommandLimits, Commands, Robot
 from segtrack.terrain import Terrain, points_of
 
@@ -161,6 +162,52 @@ def clearing_height(robot: Robot, terrains: Sequence[Terrain]) -> float:
     low, high = map(np.array, robot.bounds())
     ground = float(np.max(height_of(terrains, *points_below(low[:2], high[:2])))) if terrains else 0.0
     return ground - float(low[2])
+
+
+def surface_of(
+    low: NDArray[np.float64], high: NDArray[np.float64], rotation: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Points on the sides and the bottom of a turned box, in the world's axes (n, 3) [m].
+
+    Args:
+        low: Smallest corner of the box, in its frame (3,) [m].
+        high: Largest corner (3,) [m].
+        rotation: From the box's frame to the world (3, 3).
+    """
+    x, y, z = np.linspace(low, high, _BOX_SAMPLES).T
+    faces = [np.meshgrid(x, y, low[2]), *(np.meshgrid(end, y, z) for end in (low[0], high[0]))]
+    faces += [np.meshgrid(x, end, z) for end in (low[1], high[1])]
+    points = np.concatenate([np.stack(face, axis=-1).reshape(-1, 3) for face in faces])
+    return np.asarray(points @ rotation.T)
+
+
+def leaning_height(
+    robot: Robot, terrains: Sequence[Terrain], x: float, y: float, attitude: Attitude
+) -> float:
+    """Height of its frame [m] at which a robot's box, which leans with it, just clears the terrain.
+
+    Args:
+        robot: Robot, which is moved to the world's origin.
+        terrains: All there are; none is flat ground at z = 0.
+        x: Coordinate of its body frame [m].
+        y: Coordinate of its body frame [m].
+        attitude: Roll, pitch and yaw [rad].
+    """
+    robot.reset_base_pose((0.0, 0.0, 0.0))
+    low, high = map(np.array, robot.bounds())
+    points = surface_of(low, high, attitude_rotation(attitude))
+    grounds = height_of(terrains, x + points[:, 0], y + points[:, 1]) if terrains else np.zeros(len(points))
+    return float(np.max(grounds - points[:, 2]))
+
+
+Attitude = tuple[float, float, float]
+"""Roll, pitch (nose up positive) and yaw [rad]."""
+
+
+def attitude_rotation(attitude: Attitude) -> NDArray[np.float64]:
+    """Rotation (3, 3) from the frame of a body of an attitude to the world."""
+    roll, pitch, yaw = attitude
+    return rotation_of((roll, -pitch, yaw))
 
 
 def check_flippers(vehicle: VehicleDescription, angles: Mapping[str, float] | None) -> dict[str, float]:

@@ -16,22 +16,25 @@ from segtrack.errors import (
     NotReadyError,
     Phrase,
     downwards,
+    finite,
     finite_vector,
     truth,
     whole,
     whole_steps,
 )
-from segtrack.geometry import GRAVITY
+from segtrack.geometry import GRAVITY, quaternion_of
 from segtrack.robot import Robot, check_pose
 from segtrack.terrain import Terrain
 from segtrack.world.engines import open_engine
 from segtrack.world.placement import (
     SettleResult,
+    attitude_rotation,
     check_flippers,
     check_ground,
     clearing_height,
     heading_quaternion,
     height_of,
+    leaning_height,
     settle_robots,
 )
 from segtrack.world.stepping import Pacer, Snapshot, Snapshots, take_steps
@@ -222,14 +225,25 @@ class World:
         self._snapshots.drop_start()
         return robot
 
-    def place_on_terrain(self, robot: Robot, x: float, y: float, yaw: float = 0.0) -> None:
-        """Place a robot upright just above the terrain under it, at rest; joints stay as they are.
+    def place_on_terrain(
+        self,
+        robot: Robot,
+        x: float,
+        y: float,
+        yaw: float = 0.0,
+        *,
+        roll: float = 0.0,
+        pitch: float = 0.0,
+    ) -> None:
+        """Place a robot just above the terrain under it, at rest; joints stay as they are.
 
         Args:
             robot: Robot of this world.
             x: Coordinate of its body frame [m].
             y: Coordinate of its body frame [m].
             yaw: Heading about the world's z axis [rad].
+            roll: Roll about its x axis [rad].
+            pitch: Elevation of its x axis, nose up positive [rad].
 
         Raises:
             InvalidValueError: Not a robot of this world, a number that is not finite, or no terrain there
@@ -240,6 +254,11 @@ class World:
             raise InvalidValueError("robot", "one that this world has added", got)
         at = finite_vector("position [m]", (x, y), 2)
         check_ground(self.terrains, at)
+        if finite("roll [rad]", roll) or finite("pitch [rad]", pitch):
+            attitude = roll, pitch, finite("yaw [rad]", yaw)
+            height = leaning_height(robot, self.terrains, *at, attitude)
+            robot.reset_base_pose((*at, height), quaternion_of(attitude_rotation(attitude)))
+            return
         orientation = heading_quaternion(yaw)
         robot.reset_base_pose((*at, 0.0), orientation)
         robot.reset_base_pose((*at, clearing_height(robot, self.terrains)), orientation)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from segtrack import terrain
-from segtrack.envs import Environment, VectorEnvironment
+from segtrack.envs import Environment, RoughTerrain, VectorEnvironment
 from segtrack.envs.tasks import KINDS, LEVELS, Traverse, draw_library, library_index
 from segtrack.errors import InvalidValueError
 
@@ -103,3 +103,37 @@ def test_several_obstacles_are_as_high_as_the_highest_of_each():
     np.testing.assert_allclose(together.height_at(x), expected, rtol=0, atol=1e-12)
     with pytest.raises(InvalidValueError, match="at least one terrain that stands on flat ground"):
         terrain.Obstacles(obstacles=(terrain.Gap(length=0.3, distance=0.0),))
+
+
+def test_rough_grounds_of_a_library_are_of_their_kind_and_of_the_roughness_next_to_that_asked_for():
+    library = RoughTerrain(variants=2).library(REACH)
+    assert library is RoughTerrain(variants=2).library(REACH) != RoughTerrain(2, seed=1).library(REACH)
+    assert len(library) == 4 * 20 * 2 and [course.index for course in library] == list(range(160))
+    x, y = np.meshgrid(np.linspace(0.0, 2.0, 101), np.linspace(-1.0, 1.0, 51))
+    tallest = np.array([course.terrain.height_at(x, y).max() for course in library]).reshape(4, 20, 2)
+    asked = 0.02 * np.arange(1, 21)
+    assert (tallest <= asked[None, :, None] + 1e-9).all()
+    assert (tallest > 0.5 * asked[None, :, None]).mean() > 0.9
+    kinds = ("Boxes", "StepField", "Waves", "Boxes")
+    assert all(type(c.terrain).__name__ == kinds[c.index // 40] for c in library)
+    with Environment(RoughTerrain(variants=2), time_step=0.004) as env:
+        for roughness, step in ((0.02, 0), (0.4, 19), (0.109, 4), (0.111, 5)):
+            env.reset(seed=0, options={"roughness": roughness, "kind": "waves"})
+            assert env._episode.courses[0].index // 2 == 40 + step
+
+
+def test_robots_on_rough_grounds_of_a_library_see_what_single_environments_do():
+    task, given = RoughTerrain(variants=2), {"time_step": 0.004, "roughness": (0.05, 0.3)}
+    env = VectorEnvironment(task, 3, **given)
+    seen, info = env.reset(seed=5)
+    for i in range(3):
+        with Environment(task, **given) as alone:
+            np.testing.assert_allclose(alone.reset(seed=5 + i)[0], seen[i], atol=1e-6)
+            assert alone._episode.courses[0].index == env.batch.terrain_index[i]
+    env.close()
+
+
+@pytest.mark.parametrize("given", [{"variants": -1}, {"variants": 1.5}, {"seed": True}], ids=str)
+def test_sizes_of_rough_libraries_are_checked(given):
+    with pytest.raises(InvalidValueError, match="of a library"):
+        RoughTerrain(**given)

@@ -9,7 +9,19 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from segtrack.envs import IDS, TASKS, Environment, VectorEnvironment
+from segtrack.envs import (
+    EXTRA_PARTS,
+    IDS,
+    TASKS,
+    Environment,
+    Group,
+    SensorModel,
+    Term,
+    VectorEnvironment,
+    memory_part,
+    parameter_part,
+    random_commands,
+)
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 
 STEP = {"time_step": 0.004, "time_limit": 0.4}
@@ -85,6 +97,58 @@ def test_robots_do_what_single_environments_do_through_ends_of_episodes(mode):
 
 def test_robots_on_a_library_do_what_single_environments_do():
     assert compare(*pair("Traverse", 3, level=(0, 4), kind=("boxes", "rough", "winding")), 12) >= 3
+
+
+def test_robots_read_and_remember_what_single_environments_do():
+    limits = ((-0.3, 0.3), (0.0, 1.0))
+    given = {
+        "parts": {**EXTRA_PARTS, "command": memory_part("twist", limits)},
+        "memories": random_commands("twist", limits, every=0.2),
+        "terms": {
+            "near": Term(1.0, "", lambda view: view.progress, 0.95),
+            "loaded": Term(1e-3, "", lambda view: view.track_loads.max(axis=1) + view.memory("twist")[:, 1]),
+        },
+    }
+    assert (
+        compare(*pair("RoughTerrain", 3, AutoresetMode.SAME_STEP, initial_y=(-0.25, 0.25), **given), 15) >= 3
+    )
+
+
+def test_robots_of_other_loads_ground_and_gravity_do_what_single_environments_do():
+    given = {
+        "friction_left": (0.5, 1.0),
+        "ground_friction": lambda rng: rng.choice([1.0, 0.7]),
+        "gravity": (5.0, 12.0),
+        "inertia": (0.5, 2.0),
+        "payload": lambda rng: max(rng.uniform(-1.0, 2.0), 0.0),
+        "payload_z": 0.1,
+        "flipper_torque": (0.2, 1.0),
+        "push": (0.0, 0.5),
+        "push_interval": 0.1,
+        "soil": ("course", "dry sand"),
+        "initial_progress": (0.0, 0.5),
+        "initial_pitch": (-0.2, 0.2),
+        "initial_speed": (0.0, 0.3),
+        "initial_flippers_front": (0.0, 1.0),
+        "initial_time": (0.0, 0.5),
+    }
+    assert compare(*pair("Traverse", 3, AutoresetMode.SAME_STEP, level=(0, 4), **given), 12) >= 3
+
+
+@pytest.mark.parametrize(
+    "mode, observation", [(AutoresetMode.SAME_STEP, "flat"), (AutoresetMode.NEXT_STEP, "dict")]
+)
+def test_robots_perceive_what_single_environments_do_in_groups(mode, observation):
+    critic = Group(parts={"physics": parameter_part("friction", "roughness")}, clean=True)
+    given = {
+        "groups": {"policy": Group(history=3), "critic": critic},
+        "sensor_models": {
+            "height_scan": SensorModel(noise=0.02, bias=(-0.03, 0.03), delay=(0, 3)),
+            "velocity": SensorModel(bias=lambda rng: rng.normal(0.0, 0.1)),
+        },
+        "observation": observation,
+    }
+    assert compare(*pair("RoughTerrain", 2, mode, initial_y=(-0.25, 0.25), **given), 22) >= 4
 
 
 @pytest.mark.slow
@@ -229,7 +293,7 @@ def test_gymnasium_makes_the_batch_where_nothing_else_is_asked_for(name):
         ({"track_model": "chain"}, "no track model of a vector environment 'chain'; there are: compliant, "),
         ({"autoreset_mode": "never"}, "no autoreset mode 'never'; there are: NextStep, SameStep, Disabled"),
         ({"threads": 0}, "threads must be a whole number from 1, got 0"),
-        ({"width": 1.0}, "no parameter of StepClimb 'width'; there are: height, friction, drive_force, "),
+        ({"width": 1.0}, "no parameter of StepClimb 'width'; there are: height, friction, friction_left, "),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(given, message):

@@ -73,11 +73,58 @@ def test_changes_are_checked_as_options_are_and_refused_as_a_whole():
     env.close()
 
 
+def test_arrays_give_each_robot_its_own_value_or_range():
+    env = VectorEnvironment("StepClimb", 3, height=0.1, **GIVEN)
+    heights = np.array([0.1, 0.2, 0.3])
+    ranges = np.array([[0.4, 0.5], [0.6, 0.7], [0.8, 0.9]])
+    _, info = env.reset(seed=0, options={"height": heights, "friction": ranges})
+    assert np.array_equal(info["parameters"]["height"], heights)
+    drawn = info["parameters"]["friction"]
+    assert (ranges[:, 0] <= drawn).all() and (drawn <= ranges[:, 1]).all()
+    assert (heights_of(env, 2)[-1] == 0.1).all()  # It counted for that reset alone.
+    env.set_parameters({"height": heights + 0.1})
+    env.set_parameters({"height": np.array([0.5, 0.6])}, [2, 0])
+    mask = np.array([False, True, True])
+    other = {"friction": np.array([0.1, 0.2, 0.3]), "reset_mask": mask}
+    assert env.reset(options=other)[1]["parameters"]["friction"][mask].tolist() == [0.2, 0.3]
+    assert heights_of(env, 2)[-1] == pytest.approx([0.6, 0.3, 0.5])
+    env.close()
+
+
+@pytest.mark.parametrize(
+    "given, robots, message",
+    [
+        (
+            {"height": np.ones(2)},
+            None,
+            "array of height must be of shape (3,) or (3, 2), a row a robot, got ",
+        ),
+        (
+            {"height": np.ones(3)},
+            [0, 1],
+            "array of height must be of shape (2,) or (2, 2), a row a robot, got ",
+        ),
+        ({"height": np.array([0.1, 9.0, 0.1])}, None, "height [m] must be from 0.02 to 0.6, got 9.0"),
+        (
+            {"height": np.array([[0.2, 0.1]] * 3)},
+            None,
+            "height [m] must be a range (low, high) with low <= high",
+        ),
+    ],
+)
+def test_arrays_of_other_shapes_or_values_are_refused(given, robots, message):
+    env = VectorEnvironment("StepClimb", 3, **GIVEN)
+    with pytest.raises(InvalidValueError) as error:
+        env.set_parameters(given, robots)
+    assert str(error.value).startswith(message)
+    env.close()
+
+
 @pytest.mark.parametrize("robots", [np.array([False, True]), [0.9], 1], ids=str)
 def test_what_is_no_list_of_indices_is_refused(robots: Any) -> None:
     draws = Draws(TaskSetup.of("StepClimb", EnvironmentOptions()), 2)
     with pytest.raises(InvalidValueError, match="robots must be indices, whole numbers, got"):
-        draws.change({"height": 0.1}, robots)
+        draws.indices(robots)
 
 
 def test_columns_of_parameters_keep_values_as_they_are() -> None:
