@@ -176,13 +176,17 @@ def _balanced(vehicle: VehicleDescription, values: Mapping[str, Any]) -> Vehicle
 
 
 class EpisodeBatch:
-    """Batch whose robots are placed at the start of episodes one by one."""
+    """Batch whose robots are placed at the start of episodes one by one.
+
+    Attributes:
+        bodies: Values of `BODY_PARAMETERS` of each robot (N,).
+    """
 
     def __init__(self, vehicle: VehicleDescription, batch: Batch) -> None:
         """Wrap a batch of unchanged vehicles, except for grousers."""
         self._vehicle, self._batch = vehicle, batch
         self._frictions = [track.spec.contact.friction for track in vehicle.mounted_tracks()]
-        self._bodies: list[tuple[float, ...]] = [(1.0, 0.0, 0.0, 0.0)] * len(batch)
+        self.bodies: list[tuple[float, ...]] = [(1.0, 0.0, 0.0, 0.0)] * len(batch)
 
     def set_up(
         self, chosen: NDArray[np.intp], courses: Sequence[EpisodeCourse], values: Sequence[Values]
@@ -199,7 +203,7 @@ class EpisodeBatch:
         """
         batch, indices = self._batch, chosen.tolist()
         bodies = [tuple(own[name] for name in BODY_PARAMETERS) for own in values]
-        changed = [k for k, i in enumerate(indices) if bodies[k] != self._bodies[i]]
+        changed = [k for k, i in enumerate(indices) if bodies[k] != self.bodies[i]]
         if changed:
             others = [with_body(self._vehicle, bodies[k][0], bodies[k][1:]).body for k in changed]
             batch.set_body(
@@ -208,7 +212,7 @@ class EpisodeBatch:
                 center_of_mass=[body.center_of_mass for body in others],
             )
             for k in changed:
-                self._bodies[indices[k]] = bodies[k]
+                self.bodies[indices[k]] = bodies[k]
         own = [v["friction"] for v in values]
         tracks = [self._frictions if f is None else [f] * len(self._frictions) for f in own]
         batch.set_friction(np.array(tracks), chosen)

@@ -30,7 +30,7 @@ from segtrack.envs.parameters import (
 from segtrack.envs.rewards import Reward, Term
 from segtrack.envs.task import EpisodeCourse, Path, Task, reach_of
 from segtrack.envs.tasks import find_task
-from segtrack.errors import InvalidValueError, Phrase, finite
+from segtrack.errors import InvalidValueError, Phrase, UnexpectedKeywordError, finite
 from segtrack.terrain import StaticBody
 
 PREFIX = "course:"
@@ -234,6 +234,9 @@ class TaskSetup:
         weights = {} if options.reward is None else options.reward
         terms = {} if options.terms is None else options.terms
         known = {**task.parameters, **robot_parameters(vehicle)}
+        for name in options.parameters:
+            if name not in known:
+                raise UnexpectedKeywordError(task.name, name, known)
         return cls(
             task=task,
             vehicle=vehicle,
@@ -247,6 +250,11 @@ class TaskSetup:
             time_limit=limit,
             reach=reach_of(vehicle),
         )
+
+    @property
+    def episode_steps(self) -> int:
+        """Number of control steps after which an episode is truncated."""
+        return math.ceil(self.time_limit / self.control_period - 1e-9)
 
     def check_options(self, options: Mapping[str, Any] | None) -> Values:
         """Parameter values or ranges for an episode, from a reset's options and the environment's own.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from segtrack.envs.codes import OUTCOMES
 from segtrack.envs.environment import Environment
 from segtrack.envs.learning.evaluation_setup import EvaluationCase, EvaluationSetup
 from segtrack.envs.learning.policies import make_policy
@@ -82,7 +83,7 @@ def run_episode(
         observation, reward, terminated, truncated, info = env.step(policy.act(observation))
         total, steps, over = total + reward, steps + 1, terminated or truncated
         on_step()
-    return EpisodeOutcome(info["outcome"], steps * env.control_period, info["energy"], total)
+    return EpisodeOutcome(OUTCOMES[info["outcome"]], steps * env.control_period, info["energy"], total)
 
 
 def run_together(
@@ -128,4 +129,5 @@ def run_together(
             ended, running[i] = running[i], None
             if ended is not None:
                 duration, energy = int(steps[i]) * env.control_period, float(info["energy"][i])
-                on_done(ended, EpisodeOutcome(info["outcome"][i], duration, energy, float(totals[i])))
+                outcome = OUTCOMES[info["outcome"][i]]
+                on_done(ended, EpisodeOutcome(outcome, duration, energy, float(totals[i])))
