@@ -264,7 +264,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
 
     @spec.setter
     def spec(self, spec: EnvSpec | None) -> None:
-        self._spec = spec and replace(spec, max_episode_steps=self._setup.episode_steps)
+        self._spec = spec and replace(spec, max_episode_steps=self.max_episode_steps)
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
         """Return a picture (height, width, 3) of each robot in mode `rgb_array`, for gymnasium's wrappers.
@@ -342,6 +342,16 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         """Copy what changes, and keep what does not: setup, batch and courses."""
         kept = (self._setup, self.batch, *courses)
         return copy.deepcopy(changing, {id(each): each for each in kept})
+
+    @property
+    def max_episode_steps(self) -> int:
+        """Control steps after which an episode is truncated."""
+        return self._setup.episode_steps
+
+    @property
+    def episode_steps(self) -> NDArray[np.intp]:
+        """Control steps of each robot's episode so far (num_envs,); one that is raised ends sooner."""
+        return self._episodes.steps
 
     @property
     def courses(self) -> Sequence[EpisodeCourse]:
