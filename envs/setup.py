@@ -15,6 +15,7 @@ import numpy as np
 from segtrack.courses import Course, FloorFrame, find_course, parse_course
 from segtrack.description import VehicleDescription, load_vehicle, read_text
 from segtrack.envs.actuators import ActionMapping, Actuators, FlipperGroups, check_belt_speed, check_mapping
+from segtrack.envs.objects import load_object, made
 from segtrack.envs.observation import ObservationKind, ObservationPart, Scan, Sensors
 from segtrack.envs.parameters import (
     ROBOT_PARAMETERS,
@@ -80,13 +81,38 @@ class CourseTask(Task):
 
 
 def make_task(name: str) -> Task:
-    """Make a task by its name, or for a course by `course:` and the course's name or path.
+    """Make a task by its name.
+
+    Args:
+        name: Name of a task that comes with segtrack, `course:` and a course's name or path, or
+            `module:name` of a task of one's own, or of a class or function that makes it.
 
     Raises:
         UnknownNameError: There is none of that name.
+        InvalidValueError: There is no such module or name, or no task.
         SegtrackError: Whatever `CourseTask` refuses.
     """
-    return CourseTask(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else find_task(name)()
+    if name.startswith(PREFIX):
+        return CourseTask(name.removeprefix(PREFIX))
+    if ":" not in name:
+        return find_task(name)()
+    task = made(load_object("task", name))
+    _check_task(task)
+    return task
+
+
+def make_graded_task(name: str) -> Task:
+    """Make a task by its name, as `make_task` does; refuse one without levels of difficulty.
+
+    Raises:
+        InvalidValueError: It has no `difficulty` among its parameters, or no `levels`.
+        SegtrackError: As `make_task`.
+    """
+    task = make_task(name)
+    if getattr(task, "difficulty", None) not in task.parameters or not getattr(task, "levels", ()):
+        expected = "one with a difficulty, which names a parameter, and levels of it"
+        raise InvalidValueError(f"task {task.name}", expected, Phrase("none"))
+    return task
 
 
 @lru_cache(maxsize=64)

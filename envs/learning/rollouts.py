@@ -55,12 +55,13 @@ def make_environment(
         SegtrackError: As `Environment`.
     """
     return Environment(
-        setup.task,
+        setup.graded_task,
         vehicle=setup.description,
         engine=case.engine,
         track_model=case.track_model,
         preset=setup.preset,
         render_mode=render_mode,
+        **setup.environment_options,
         **{**setup.spread, **setup.values_of(case)},
     )
 
