@@ -13,6 +13,7 @@ from PIL import Image
 from segtrack.cli import command
 from segtrack.demos import Picture
 from segtrack.envs import (
+    OUTCOMES,
     PARTS,
     TERMS,
     ActionMapping,
@@ -144,9 +145,9 @@ def main(headless: bool = False, generations: int = 10, picture: Picture = None)
     env = Environment(PressButton(), render_mode=mode, track_model="compliant", **OWN)
     for height in (0.4, 0.75, 0.55):
         observation, info = env.reset(seed=1, options={"height": height})
-        while info["outcome"] == "running":
+        while OUTCOMES[info["outcome"]] == "running":
             observation, *_, info = env.step(act(weights[None], observation[None])[0])
-        print(f"button at {height:g} m: {info['outcome']}")
+        print(f"button at {height:g} m: {OUTCOMES[info['outcome']]}")
     if picture is not None:
         Image.fromarray(env.render()).quantize(256, dither=Image.Dither.NONE).save(picture, optimize=True)
     env.close()

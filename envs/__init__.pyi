@@ -1,5 +1,6 @@
 from .actuators import ActionMapping as ActionMapping
 from .actuators import Actuators as Actuators
+from .codes import OUTCOMES as OUTCOMES
 from .environment import Environment as Environment
 from .episode import TaskState as TaskState
 from .episode_world import EpisodeWorld as EpisodeWorld

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import gymnasium
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from segtrack.engine import EngineName, resolve
+from segtrack.envs.codes import OUTCOMES, coded
 from segtrack.envs.episode import Episodes, TaskState
 from segtrack.envs.episode_world import EpisodeWorld
 from segtrack.envs.setup import EnvironmentOptions, TaskSetup
-from segtrack.envs.task import Task
+from segtrack.envs.task import Outcome, Task
 from segtrack.envs.view import RobotMotions, TaskView
-from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError, whole
+from segtrack.envs.window import PictureWindow, why_no_window
+from segtrack.errors import DivergedError, NotReadyError, UnknownNameError, whole
 
 if TYPE_CHECKING:
     from segtrack.rendering import Camera
@@ -32,7 +36,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
     pair (low, high) samples it for each episode. `reset(options={...})` takes the same for one
     episode. Sampled values are in `info["parameters"]`.
 
-    Every `info` has `parameters`, `outcome`, `success`, `progress` [m], `slip` (of the last control
+    Every `info` is of numbers alone. It has `parameters` (a word as its index in the parameter's `options`),
+    `outcome` (an index in `segtrack.envs.OUTCOMES`), `success`, `progress` [m], `slip` (of the last control
     step, in [-1, 1], as `Track.slip`) [-], `energy` (work of all belt drives since the start) [J]
     and `reward_terms`; the last one of an episode also its `real_time_factor`, which differs from run
     to run. A native environment can be copied and pickled: the copy goes on from the same state, to the bit.
@@ -69,13 +74,13 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
 
         Args:
             task: Name of a task, `course:` and the name or path of a course, or a task of your own.
-            engine: `native` or `pybullet`; if not given, native where that runs the track model, PyBullet
-                where there is to be its window.
+            engine: `native` or `pybullet`; if not given, native where that runs the track model.
             track_model: Track model; the engine's default if not given, `compliant` or `segments`.
             preset: The engine's solver settings: the native engine's are `exact` (1 ms, the default) and
                 `fast` (4 ms), PyBullet's `coarse` (10 ms, the default here), `fast` (5 ms) and `exact`.
             time_step: Time step instead of the preset's [s]; cut so that a whole number fits a control step.
-            render_mode: `human` for PyBullet's window at the pace of the clock, `rgb_array` for pictures.
+            render_mode: `human` for a window at the pace of the clock (of pygame-ce, or PyBullet's own),
+                `rgb_array` for pictures; `gymnasium.make` has `rgb_array_list`, too.
             **given: Options by name, see `EnvironmentOptions`, and parameters of task and robot: numbers, or
                 ranges to sample from.
 
@@ -83,20 +88,24 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             UnknownNameError: No such task, vehicle, parameter, part, term, engine, model, preset or mode.
             VehicleFileError: The vehicle file has mistakes.
             InvalidValueError: A value, part or term that cannot be, an engine that does not run the track
-                model or has no window, a task without name or parameters, or a vehicle without flippers.
+                model, a task without name or parameters, or a vehicle without flippers.
+            MissingPackageError: A window without pygame-ce.
             SegtrackError: There is no display for a window.
         """
         if render_mode is not None and render_mode not in _MODES:
             raise UnknownNameError("render mode", render_mode, _MODES)
-        preferred: EngineName = "pybullet" if render_mode == "human" else "native"
-        self.engine, self.track_model = resolve(engine, track_model, preferred)
-        if render_mode == "human" and self.engine != "pybullet":
-            raise InvalidValueError("engine for render mode 'human'", "pybullet", self.engine)
+        self.engine, self.track_model = resolve(engine, track_model, "native")
+        in_bullets_window = render_mode == "human" and self.engine == "pybullet"
+        no_window = why_no_window(self.engine)
+        if render_mode == "human" and no_window is not None:
+            raise no_window
         options = EnvironmentOptions.of(given)
         self._setup = TaskSetup.of(task, options)
         self.task, self.vehicle, self.render_mode = self._setup.task, self._setup.vehicle, render_mode
         self.control_period, self.parameters = self._setup.control_period, self._setup.parameters
-        self.metadata = {**self.metadata, "render_fps": max(1, round(options.control_frequency))}  # type: ignore[misc]
+        modes = [mode for mode in _MODES if mode != "human" or no_window is None]
+        rate = max(1, round(options.control_frequency))
+        self.metadata = {**self.metadata, "render_modes": modes, "render_fps": rate}  # type: ignore[misc]
         self.actuators, self.action_space = self._setup.actuators, self._setup.actuators.space
         self.scan, self.reward = self._setup.scan, self._setup.reward
         self.sensors, self.observation_space = self._setup.sensors, self._setup.groups.space
@@ -107,11 +116,15 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             preset=preset,
             time_step=time_step,
             period=self.control_period,
-            gui=render_mode == "human",
+            gui=in_bullets_window,
         )
         self.preset, self.time_step = self._episode_world.preset, self._episode_world.time_step
+        self._spec: EnvSpec | None = None
         self._episode: Episodes | None = None
         self._camera: Camera | None = None
+        self._window: PictureWindow | None = None
+        if render_mode == "human" and not in_bullets_window:
+            self._window = PictureWindow(f"{self.task.name}, {self.vehicle.name}")
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -139,6 +152,9 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         motion = RobotMotions.of_robot(episode_world.robot)
         episode.begin(_ONE, [course], [values], [self.np_random], motion)
         self._episode = episode
+        self._values = coded(self.parameters, values)
+        if self._window is not None:
+            self._window.show(self._take_picture(), 1.0 / self.control_period)
         return episode.observe(0), self._info(episode, dict.fromkeys(self.reward.weights, 0.0), 0.0)
 
     def step(self, action: NDArray[np.float32]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -164,7 +180,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         episode_world.push(None if pushes is None else pushes[0])
         began = time.perf_counter()
         try:
-            episode_world.act(self.actuators, due, self.render_mode == "human")
+            in_real_time = self.render_mode == "human" and self._window is None
+            episode_world.act(self.actuators, due, in_real_time)
         except DivergedError:
             episode_world.invalidate()
             ends = episode.diverge(_ONE)
@@ -176,14 +193,16 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             terms[name] = float(term[0])
         info = self._info(episode, terms, float(ends.slip[0]))
         ended = bool(ends.terminated[0]), bool(ends.truncated[0])
+        if self._window is not None:
+            self._window.show(self._take_picture(), 1.0 / self.control_period)
         return episode.observe(0), float(ends.rewards[0]), *ended, info
 
     def _info(self, episode: Episodes, terms: dict[str, float], slip: float) -> dict[str, Any]:
         """`info` of the present state: outcome, reward terms, slip, and totals at an episode's end."""
-        outcome, elapsed = str(episode.outcome[0]), float(episode.elapsed[0])
+        outcome, elapsed = cast(Outcome, str(episode.outcome[0])), float(episode.elapsed[0])
         info = {
-            "parameters": dict(episode.values[0]),
-            "outcome": outcome,
+            "parameters": dict(self._values),
+            "outcome": OUTCOMES.index(outcome),
             "success": outcome == "success",
             "progress": float(episode.view.progress[0]),
             "slip": slip,
@@ -195,9 +214,10 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         return info
 
     def render(self) -> Any:
-        """Return a picture (height, width, 3) in mode `rgb_array`; in mode `human` do nothing."""
-        if self.render_mode != "rgb_array":
-            return None
+        """Return a picture (height, width, 3) in mode `rgb_array`; a window shows each step by itself."""
+        return self._take_picture() if self.render_mode == "rgb_array" else None
+
+    def _take_picture(self) -> NDArray[np.uint8]:
         from segtrack.rendering import Camera  # With numba, which takes half a second to import.
 
         episode_world = self._open_world("render")
@@ -210,6 +230,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         """Free the engine's resources; may be called again."""
         if self._episode_world is not None:
             self._episode_world.close()
+        if self._window is not None:
+            self._window.close()
         self._episode_world = self._episode = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -218,6 +240,15 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             reason = "its world is PyBullet's; the engine native can be copied"
             raise NotReadyError(f"copy {self.task.name}", reason)
         return vars(self)
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """Gymnasium's specification, with the number of steps after which episodes are truncated."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = spec and replace(spec, max_episode_steps=self._setup.episode_steps)
 
     @property
     def task_state(self) -> TaskState:

@@ -398,6 +398,15 @@ class EpisodeBatch:
                 flippers = {name: [angles[k][name] for k in rows.tolist()] for name in self._vehicle.flippers}
                 batch.reset(chosen[rows], **given, flippers=flippers, **grounds)
 
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What is remembered of the robots besides the batch's own state, for `recall`."""
+        return {name: vars(self)[name] for name in ("_bodies", "_torques", "_pushed")}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Take a copy of `memory` again, once the batch is as it was then."""
+        vars(self).update(memory)
+
     def push(self, chosen: NDArray[np.intp], changes: NDArray[np.float64] | None) -> None:
         """Let forces in the next control step change velocities.
 

@@ -16,6 +16,7 @@ from segtrack.courses import Course, FloorFrame, find_course, parse_course
 from segtrack.description import VehicleDescription, load_vehicle, read_text
 from segtrack.envs.actuators import ActionMapping, Actuators, FlipperGroups, check_belt_speed, check_mapping
 from segtrack.envs.memory import Memory
+from segtrack.envs.objects import load_object, made
 from segtrack.envs.observation import ObservationPart, ObservationSetup, Scan
 from segtrack.envs.own_rows import merge_rows
 from segtrack.envs.parameters import (
@@ -34,7 +35,7 @@ from segtrack.envs.rewards import Reward, Term
 from segtrack.envs.sensors import Group, ObservationGroups, ObservationKind, SensorModel, Sensors
 from segtrack.envs.task import EpisodeCourse, Path, Task, reach_of
 from segtrack.envs.tasks import find_task
-from segtrack.errors import InvalidValueError, Phrase, finite
+from segtrack.errors import InvalidValueError, Phrase, UnexpectedKeywordError, finite
 from segtrack.terrain import StaticBody, find_soil
 
 PREFIX = "course:"
@@ -84,13 +85,38 @@ class CourseTask(Task):
 
 
 def make_task(name: str) -> Task:
-    """Make a task by its name, or for a course by `course:` and the course's name or path.
+    """Make a task by its name.
+
+    Args:
+        name: Name of a task that comes with segtrack, `course:` and a course's name or path, or
+            `module:name` of a task of one's own, or of a class or function that makes it.
 
     Raises:
         UnknownNameError: There is none of that name.
+        InvalidValueError: There is no such module or name, or no task.
         SegtrackError: Whatever `CourseTask` refuses.
     """
-    return CourseTask(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else find_task(name)()
+    if name.startswith(PREFIX):
+        return CourseTask(name.removeprefix(PREFIX))
+    if ":" not in name:
+        return find_task(name)()
+    task = made(load_object("task", name))
+    _check_task(task)
+    return task
+
+
+def make_graded_task(name: str) -> Task:
+    """Make a task by its name, as `make_task` does; refuse one without levels of difficulty.
+
+    Raises:
+        InvalidValueError: It has no `difficulty` among its parameters, or no `levels`.
+        SegtrackError: As `make_task`.
+    """
+    task = make_task(name)
+    if getattr(task, "difficulty", None) not in task.parameters or not getattr(task, "levels", ()):
+        expected = "one with a difficulty, which names a parameter, and levels of it"
+        raise InvalidValueError(f"task {task.name}", expected, Phrase("none"))
+    return task
 
 
 @lru_cache(maxsize=64)
@@ -249,6 +275,9 @@ class TaskSetup:
         weights = {} if options.reward is None else options.reward
         terms = {} if options.terms is None else options.terms
         known = {**task.parameters, **robot_parameters(vehicle)}
+        for name in options.parameters:
+            if name not in known:
+                raise UnexpectedKeywordError(task.name, name, known)
         groups = ObservationGroups(
             ObservationSetup.of(vehicle, actuators.names, scan, known),
             options.observation,
@@ -273,6 +302,11 @@ class TaskSetup:
             time_limit=limit,
             reach=reach_of(vehicle),
         )
+
+    @property
+    def episode_steps(self) -> int:
+        """Number of control steps after which an episode is truncated."""
+        return math.ceil(self.time_limit / self.control_period - 1e-9)
 
     def check_options(self, options: Mapping[str, Any] | None) -> Values:
         """Parameter values or ranges for an episode, from a reset's options and the environment's own.

@@ -237,10 +237,9 @@ class Task(ABC):
     sensor_models: Mapping[str, SensorModel] = {}
     memories: Mapping[str, Memory] = {}
 
-    @classmethod
-    def difficulty_label(cls) -> str:
+    def difficulty_label(self) -> str:
         """Return the difficulty's name and unit, for tables and pictures."""
-        return f"{cls.difficulty} [{getattr(cls.parameters[cls.difficulty], 'unit', '-')}]"
+        return f"{self.difficulty} [{getattr(self.parameters[self.difficulty], 'unit', '-')}]"
 
     @abstractmethod
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -15,15 +18,32 @@ from numpy.typing import NDArray
 
 from segtrack.batch import TRACK_MODELS, Batch
 from segtrack.engine import EngineName
+from segtrack.envs.codes import coded, outcome_codes
 from segtrack.envs.episode import Ends, Episodes, Rows
 from segtrack.envs.episode_world import EpisodeBatch
 from segtrack.envs.parameters import GROUSER_PARAMETERS, Values, check_values, row_of
+from segtrack.envs.pictures import BatchPictures
 from segtrack.envs.setup import EnvironmentOptions, TaskSetup
+from segtrack.envs.single import RobotEnvironment
 from segtrack.envs.task import EpisodeCourse, Task
 from segtrack.envs.view import RobotMotions, TaskView
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError, whole
 from segtrack.experiments import with_grousers
 from segtrack.native import preset_step
+
+
+class VectorSnapshot(NamedTuple):
+    """Snapshot of a vector environment, to be restored in it.
+
+    Attributes:
+        env: Environment.
+        batch: State of its robots.
+        changing: Episodes, random generators and parameters.
+    """
+
+    env: VectorEnvironment
+    batch: Any
+    changing: dict[str, Any]
 
 
 class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
@@ -44,11 +64,13 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         reward: Weighted terms of the reward.
         control_period: Time between two actions [s].
         time_step: Time step of the engine [s].
+        track_model: Name of the track model.
+        autoreset_mode: Mode of resets after the end of an episode.
         batch: Batch of the robots.
         simulation_time: Total wall time of the simulation [s].
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"]}  # type: ignore[misc]
 
     def __init__(
         self,
@@ -62,7 +84,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         time_step: float | None = None,
         threads: int | None = None,
         device: str = "cpu",
-        render_mode: None = None,
+        render_mode: str | None = None,
         **given: Any,
     ) -> None:
         """Assemble the environment; the robots stand at the origin until the first reset.
@@ -78,7 +100,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
                 of time steps.
             threads: Number of threads that simulate; as many as there are cores if not given.
             device: Device that simulates, as of `segtrack.Batch`.
-            render_mode: None.
+            render_mode: `rgb_array` for pictures.
             **given: Options by name, see `EnvironmentOptions`, and parameters of task and robot: numbers, or
                 ranges to sample from, of grousers numbers.
 
@@ -89,33 +111,38 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             VehicleFileError: The vehicle file has mistakes.
             InvalidValueError: A value that cannot be, as of `Environment`, or not for a batch.
         """
-        for what, value, expected in (("engine", engine, "native"), ("render_mode", render_mode, None)):
-            if value != expected:
-                known = f'{expected}, or with vectorization_mode="sync"'
-                raise InvalidValueError(f"{what} of a vector environment", known, value)
+        if engine != "native":
+            known = 'native, or with vectorization_mode="sync"'
+            raise InvalidValueError("engine of a vector environment", known, engine)
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            modes = self.metadata["render_modes"]
+            raise UnknownNameError("render mode of a vector environment", render_mode, modes)
         if track_model not in TRACK_MODELS:
             raise UnknownNameError("track model of a vector environment", track_model, TRACK_MODELS)
-        self.num_envs, self._mode = whole("num_envs", num_envs), _autoreset_of(autoreset_mode)
+        self.num_envs, self.autoreset_mode = whole("num_envs", num_envs), _autoreset_of(autoreset_mode)
         self._setup = setup = TaskSetup.of(task, EnvironmentOptions.of(given))
         self.task, self.vehicle, self.parameters = setup.task, setup.vehicle, setup.parameters
+        self.render_mode, self.track_model = render_mode, track_model
+        self._spec: EnvSpec | None = None
+        self._pictures: BatchPictures | None = None
         self.actuators, self.sensors, self.scan = setup.actuators, setup.sensors, setup.scan
         self.reward, self.control_period = setup.reward, setup.control_period
         rate = max(1, round(1.0 / self.control_period))
-        self.metadata = {**self.metadata, "render_fps": rate, "autoreset_mode": self._mode}  # type: ignore[misc]
+        self.metadata = {**self.metadata, "render_fps": rate, "autoreset_mode": self.autoreset_mode}  # type: ignore[misc]
         self.single_action_space, self.single_observation_space = self.actuators.space, setup.groups.space
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._grousers = {name: setup.given.get(name, 1.0) for name in GROUSER_PARAMETERS}
         self._check_grousers(setup.given)
-        vehicle, (height, count) = self.vehicle, self._grousers.values()
+        self.shaped_vehicle, (height, count) = self.vehicle, self._grousers.values()
         if (height, count) != (1.0, 1.0):
-            vehicle = with_grousers(vehicle, height, count)
+            self.shaped_vehicle = with_grousers(self.vehicle, height, count)
         _, step = preset_step(preset, time_step)
         self.time_step = self.control_period / math.ceil(self.control_period / step - 1e-9)
         library = [course.terrain for course in setup.library]
         engine_given: dict[str, Any] = {"time_step": self.time_step, "threads": threads, "device": device}
         engine_given |= {"terrain": library, "terrain_index": 0, "track_model": track_model}
-        self.batch = Batch(vehicle, num_envs, **engine_given)
+        self.batch = Batch(self.shaped_vehicle, num_envs, **engine_given)
         self._episode_batch = EpisodeBatch(self.vehicle, self.batch, self.control_period)
         self._episodes, self.simulation_time = Episodes(setup, num_envs, self._episode_batch, self.batch), 0.0
         self._rngs, self._draws = [np_random()[0] for _ in range(num_envs)], Draws(setup, num_envs)
@@ -196,7 +223,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         episodes, batch, count = self._episodes, self.batch, self.num_envs
         if not episodes.courses:
             raise NotReadyError(f"step {self.task.name}", "it has not been reset")
-        if self._mode is AutoresetMode.DISABLED and self._over.any():
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._over.any():
             late = ", ".join(map(str, np.flatnonzero(self._over)))
             raise NotReadyError(f"step {self.task.name}", f"the episodes of {late} are over; reset them")
         taken = self.actuators.check(actions, count)
@@ -221,7 +248,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
             self._begin(waiting, {})
             self._over[waiting] = False
         over, finals = np.flatnonzero(self._over), dict[str, Any]()
-        if self._mode is AutoresetMode.SAME_STEP and len(over):
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and len(over):
             seen = np.full(count, None, dtype=object)
             for i in over.tolist():
                 seen[i] = episodes.observe(i)
@@ -236,14 +263,120 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         self.batch.close()
 
     @property
-    def view(self) -> TaskView:
-        """View of the robots after their latest step, the argument of observation parts and reward terms.
+    def spec(self) -> EnvSpec | None:
+        """Gymnasium's specification, with the number of steps after which episodes are truncated."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = spec and replace(spec, max_episode_steps=self.max_episode_steps)
+
+    def render(self) -> tuple[NDArray[np.uint8], ...] | None:
+        """Return a picture (height, width, 3) of each robot in mode `rgb_array`, for gymnasium's wrappers.
+
+        They are 640 x 360 pixels for one or two robots, and smaller for more, so that all side by side are
+        1280 x 720, down to 128 x 72 for one.
+
+        Raises:
+            NotReadyError: Not reset, or closed.
+        """
+        return None if self.render_mode is None else self._take(range(self.num_envs))
+
+    def picture(self, robot: int) -> NDArray[np.uint8] | None:
+        """Return the picture (height, width, 3) of one robot in mode `rgb_array`, as of `render`."""
+        return None if self.render_mode is None else self._take([robot])[0]
+
+    def _take(self, robots: Sequence[int]) -> tuple[NDArray[np.uint8], ...]:
+        self._check_open("render")
+        if self._pictures is None:
+            self._pictures = BatchPictures(self.shaped_vehicle, self.track_model, self.num_envs)
+        return self._pictures.take(self.batch, self.courses, robots)
+
+    @property
+    def robots(self) -> tuple[RobotEnvironment, ...]:
+        """Robots, each seen as a single environment."""
+        return tuple(RobotEnvironment(self, i) for i in range(self.num_envs))
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of each robot's environment, as gymnasium's `SyncVectorEnv` does.
+
+        Raises:
+            UnknownAttributeError: There is none.
+        """
+        return tuple(getattr(robot, name) for robot in self.robots)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of each robot's environment, or return an attribute of each.
+
+        Raises:
+            UnknownAttributeError: There is none.
+        """
+        found = self.get_attr(name)
+        return tuple(each(*args, **kwargs) if callable(each) else each for each in found)
+
+    def save(self) -> VectorSnapshot:
+        """Return a snapshot of all that changes: robots, episodes, random generators, parameters.
+
+        Raises:
+            NotReadyError: Not reset, or closed.
+        """
+        self._check_open("save")
+        return VectorSnapshot(self, self.batch.save(), self._copy(self._changing(), self.courses))
+
+    def restore(self, snapshot: VectorSnapshot) -> None:
+        """Go on from a snapshot, to the bit.
+
+        Raises:
+            NotReadyError: Closed.
+            InvalidValueError: No snapshot, or another environment's.
+        """
+        self._check_open("restore")
+        if not isinstance(snapshot, VectorSnapshot) or snapshot.env is not self:
+            raise InvalidValueError("snapshot", f"one of this environment's for {self.task.name}", snapshot)
+        self.batch.restore(snapshot.batch)
+        changing = self._copy(snapshot.changing, snapshot.changing["_episodes"].courses)
+        self._episode_batch.recall(changing.pop("worlds"))
+        vars(self).update(changing)
+
+    def _changing(self) -> dict[str, Any]:
+        """Attributes that change from step to step, besides the batch."""
+        names = "_episodes", "_rngs", "_draws", "_over", "_slip", "_terms", "_columns"
+        return {name: vars(self)[name] for name in names} | {"worlds": self._episode_batch.memory}
+
+    def _copy(self, changing: dict[str, Any], courses: Sequence[EpisodeCourse]) -> dict[str, Any]:
+        """Copy what changes, and keep what does not: setup, batch and courses."""
+        kept = (self._setup, self.batch, self._episode_batch, *courses)
+        return copy.deepcopy(changing, {id(each): each for each in kept})
+
+    @property
+    def max_episode_steps(self) -> int:
+        """Control steps after which an episode is truncated."""
+        return self._setup.episode_steps
+
+    @property
+    def episode_steps(self) -> NDArray[np.intp]:
+        """Control steps of each robot's episode so far (num_envs,); one that is raised ends sooner."""
+        return self._episodes.steps
+
+    @property
+    def courses(self) -> Sequence[EpisodeCourse]:
+        """Terrain and path of each robot's episode (num_envs,).
 
         Raises:
             NotReadyError: There are no episodes yet.
         """
         if not self._episodes.courses:
             raise NotReadyError(f"look at {self.task.name}", "it has not been reset")
+        return self._episodes.courses
+
+    @property
+    def view(self) -> TaskView:
+        """View of the robots after their latest step, the argument of observation parts and reward terms.
+
+        Raises:
+            NotReadyError: There are no episodes yet.
+        """
+        _ = self.courses
         return self._episodes.view
 
     def _begin(self, chosen: Rows, own: Values) -> None:
@@ -256,7 +389,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         self._slip[chosen] = 0.0
         for term in self._terms.values():
             term[chosen] = 0.0
-        self._columns.write(chosen, values)
+        self._columns.write(chosen, [coded(self.parameters, own) for own in values])
 
     def _note(self, chosen: Rows, ends: Ends, rewards: NDArray[np.float64], ended: NDArray[np.bool_]) -> None:
         """Record rewards and ends of some robots."""
@@ -268,11 +401,10 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
     def _info(self, chosen: Rows) -> dict[str, Any]:
         """`info` of some robots in gymnasium's format: arrays (num_envs,), each with its mask."""
         episodes, mask = self._episodes, np.zeros(self.num_envs, np.bool_)
-        mask[chosen], outcome = True, np.empty(self.num_envs, dtype=object)
-        outcome[chosen] = episodes.outcome[chosen]
+        mask[chosen] = True
         named: dict[str, Any] = {
             "parameters": self._columns.arrays,
-            "outcome": outcome,
+            "outcome": outcome_codes(episodes.outcome),
             "success": episodes.outcome == "success",
             "progress": episodes.view.progress,
             "slip": self._slip,
@@ -421,10 +553,7 @@ class ParameterColumns:
             if name in self._shared and own.count(self._shared[name]) == len(own):
                 continue  # Which all robots have already.
             self._shared.pop(name, None)
-            # Of the type that gymnasium gives them.
-            kinds = set(map(type, own))
-            numbers = float if float in kinds else int
-            column = np.array(own, dtype=numbers if kinds <= {int, float} else object)
+            column = np.array(own)  # Of the type that gymnasium gives them.
             if len(own) == self._count:
                 self.arrays[name] = column
                 if own.count(own[0]) == len(own):

@@ -49,6 +49,22 @@ class UnknownNameError(SegtrackError, KeyError):
         super().__init__(f"no {kind} {name!r}; there are: {', '.join(self.known) or 'none'}")
 
 
+class UnexpectedKeywordError(UnknownNameError, TypeError):
+    """A keyword that is neither an option nor a parameter."""
+
+    def __init__(self, owner: str, name: object = None, known: Iterable[str] | None = None) -> None:
+        """Say whose keyword is unknown, as Python says it, and list the alternatives.
+
+        A message alone is kept: gymnasium raises a `TypeError` of a constructor anew, with more words.
+        """
+        if known is None:
+            Exception.__init__(self, owner)
+            return
+        super().__init__(f"keyword of {owner}", name, known)
+        told = f"{owner} got an unexpected keyword argument {name!r}; there are: {', '.join(self.known)}"
+        self.args = (told,)
+
+
 class Phrase(str):
     """Description of what was found: a message shows it as it is, where it quotes a user's text."""
 

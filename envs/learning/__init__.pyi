@@ -19,7 +19,9 @@ from .open_loop import search_plan as search_plan
 from .policies import make_policy as make_policy
 from .results import Evaluation as Evaluation
 from .results import LevelResult as LevelResult
+from .rsl_rl import RslRobots as RslRobots
 from .sb3 import Robots as Robots
+from .scaling import REWARD_SCALE as REWARD_SCALE
 from .training import CHECKPOINT as CHECKPOINT
 from .training import COLUMNS as COLUMNS
 from .training import LearningCurve as LearningCurve

@@ -13,6 +13,7 @@ from segtrack.envs.learning.evaluation import evaluate, is_batched
 from segtrack.envs.learning.evaluation_setup import NOMINAL, EvaluationSetup
 from segtrack.envs.learning.policies import CONSTANT, constant_name
 from segtrack.envs.learning.results import LevelResult
+from segtrack.envs.learning.rollouts import make_environment
 from segtrack.errors import InvalidValueError, Phrase
 
 BELTS = (0.5, 1.0)
@@ -53,7 +54,7 @@ def trials_of(setup: EvaluationSetup) -> EvaluationSetup:
         expected = f"one that runs in a batch, or a policy {CONSTANT}:ACTION in place of {CONSTANT}"
         raise InvalidValueError("track models", expected, Phrase(", ".join(name for _, name in setup.models)))
     engine, track_model = batched[0]
-    with closing(Environment(setup.task, vehicle=setup.description)) as env:
+    with closing(make_environment(setup, setup.cases(engine, track_model)[0])) as env:
         actions = constant_actions(env)
     return replace(
         setup,

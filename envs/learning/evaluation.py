@@ -107,12 +107,13 @@ def _run_batch(
     cases = setup.cases(engine, track_model)
     jobs = [Job(case, setup.seed + i) for case in cases for i in range(setup.episodes)]
     env = VectorEnvironment(
-        setup.task,
+        setup.graded_task,
         min(len(jobs), _ROBOTS),
         autoreset_mode="Disabled",
         vehicle=setup.description,
         track_model=track_model,
         preset=setup.preset,
+        **setup.environment_options,
         **setup.spread,
     )
     with closing(env):

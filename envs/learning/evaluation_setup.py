@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from segtrack.description import VehicleDescription, load_vehicle
 from segtrack.engine import EngineName, resolve
 from segtrack.envs.learning.policies import CONSTANT, constant_name
+from segtrack.envs.objects import load_options
 from segtrack.envs.parameters import (
     ROBOT_PARAMETERS,
     Number,
@@ -18,7 +19,8 @@ from segtrack.envs.parameters import (
     robot_parameters,
     spread,
 )
-from segtrack.envs.tasks import TASKS, find_task
+from segtrack.envs.setup import make_graded_task
+from segtrack.envs.task import Task
 from segtrack.errors import InvalidValueError, UnknownNameError
 
 NOMINAL = "nominal"
@@ -57,7 +59,7 @@ class EvaluationSetup:
     """Policies to evaluate, the task, and the number of episodes.
 
     Attributes:
-        task: Name of a task.
+        task: Name of a task, `course:` and a course, or `module:name` of a task of one's own.
         policies: Names as `make_policy` takes them; and `constant`, the best constant action at each level.
         episodes: Number of episodes in each case; all policies get the same seeds.
         levels: Difficulty levels in all conditions; by default the task's own under nominal
@@ -69,6 +71,7 @@ class EvaluationSetup:
             own.
         conditions: Names of conditions, the reference first.
         preset: Name of the engine's preset; by default the environments' own.
+        options: YAML file or `module:function` with options of the environments, see `load_options`.
         parameters: Parameter values or ranges, in place of the spread ones.
         constants: Action that the policy `constant` takes at each level, see `find_constants`.
     """
@@ -83,12 +86,13 @@ class EvaluationSetup:
     track_models: tuple[str, ...] = ()
     conditions: tuple[str, ...] = (NOMINAL,)
     preset: str | None = None
+    options: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     constants: Mapping[float, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that the setup can be evaluated."""
-        task = find_task(self.task)
+        task = self.graded_task
         if self.episodes < 1:
             raise InvalidValueError("episodes", "at least 1", self.episodes)
         named = {"policies": self.policies, "conditions": self.conditions, "levels": self.levels_of(NOMINAL)}
@@ -110,7 +114,7 @@ class EvaluationSetup:
 
     def levels_of(self, condition: str) -> tuple[float, ...]:
         """Difficulty levels under a condition."""
-        task = TASKS[self.task]
+        task = self.graded_task
         if self.levels is not None:
             return self.levels
         if self.conditions == (NOMINAL,):
@@ -129,6 +133,16 @@ class EvaluationSetup:
         )
 
     @cached_property
+    def graded_task(self) -> Task:
+        """Task of the episodes."""
+        return make_graded_task(self.task)
+
+    @property
+    def environment_options(self) -> dict[str, Any]:
+        """Options of the environments."""
+        return {} if self.options is None else load_options(self.options)
+
+    @cached_property
     def description(self) -> VehicleDescription:
         """Description of the vehicle."""
         return load_vehicle(self.vehicle)
@@ -143,7 +157,7 @@ class EvaluationSetup:
         known = robot_parameters(self.description)
         return {
             **changed_values(case.condition, self.spread, known),
-            TASKS[self.task].difficulty: case.level,
+            self.graded_task.difficulty: case.level,
         }
 
     def played(self, case: EvaluationCase) -> str:

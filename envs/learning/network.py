@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,16 @@ class NetworkOrigin:
     belt_speed: float | None
     control_period: float
     scan: tuple[float, ...]
+
+    @classmethod
+    def read(cls, named: Mapping[str, Any]) -> NetworkOrigin:
+        """Return the origin that a file's values describe.
+
+        Raises:
+            KeyError: A value is missing.
+        """
+        given: dict[str, Any] = {name: named[name] for name in cls.__dataclass_fields__}
+        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
 
     @classmethod
     def of(cls, env: Environment | VectorEnvironment) -> NetworkOrigin:
@@ -125,9 +136,7 @@ def _read(content: bytes) -> Network:
         weights = tuple(data[f"weight_{i}"] for i in range(count))
         biases = tuple(data[f"bias_{i}"] for i in range(count))
         low, high = data["low"], data["high"]
-    given: dict[str, Any] = {name: header[name] for name in NetworkOrigin.__dataclass_fields__}
-    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
-    origin = NetworkOrigin(**{**given, **lists})
+    origin = NetworkOrigin.read(header)
     sizes = (len(origin.entries), *(len(bias) for bias in biases))
     shapes = [weight.shape for weight in weights]
     fits = shapes == list(zip(sizes[1:], sizes[:-1], strict=True)) and sizes[-1] == len(origin.actions)

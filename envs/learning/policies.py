@@ -1,9 +1,9 @@
-"""Policies: scripted ones, baselines, random, or learnt ones from small files that only need NumPy."""
+"""Policies: scripted ones, baselines, random, learnt ones from small files, and others' own."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from segtrack.envs.actuators import Actuators
 from segtrack.envs.environment import Environment
+from segtrack.envs.learning.exchange import load_onnx, load_torchscript
 from segtrack.envs.learning.network import Network, NetworkOrigin
+from segtrack.envs.objects import load_object
 from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 
 if TYPE_CHECKING:
@@ -20,7 +22,17 @@ if TYPE_CHECKING:
 
 CONSTANT = "constant"
 """Name of the best constant action, which evaluations find; with a colon and its entries of a given one."""
-NAMES = "scripted", "steered", CONSTANT, f"{CONSTANT}:ACTION", "random", "ppo", "ppo:TASK", "or a file"
+NAMES = (
+    "scripted",
+    "steered",
+    CONSTANT,
+    f"{CONSTANT}:ACTION",
+    "random",
+    "ppo",
+    "ppo:TASK",
+    "MODULE:FUNCTION",
+    "or a file",
+)
 """How policies are named."""
 BUNDLED = Path(__file__).parent / "trained"
 """Folder of the policies that come with segtrack, by task."""
@@ -207,23 +219,70 @@ class NetworkPolicy(Policy):
         Raises:
             InvalidValueError: The network was trained for other observations or actions.
         """
-        self._network = network
-        origin, here, sensors = network.origin, NetworkOrigin.of(env), env.sensors
-        name = f"policy for {origin.vehicle} at {origin.task}"
-        if origin.entries != here.entries:
-            expected = f"one for {len(here.entries)} observation entries as here"
-            raise InvalidValueError(name, expected, Phrase(_others(origin.entries, here.entries)))
-        for what in ("actions", "belt_speed", "control_period", "scan"):
-            if getattr(origin, what) != getattr(here, what):
-                expected = f"one for the {what} {getattr(here, what)}"
-                raise InvalidValueError(name, expected, getattr(origin, what))
-        if not np.array_equal((network.low, network.high), sensors.limits):
+        self._network, self._sensors = network, env.sensors
+        name = check_origin(network.origin, env)
+        if not np.array_equal((network.low, network.high), env.sensors.limits):
             raise InvalidValueError(name, "one for the ranges of observations here", Phrase("others"))
-        self._sensors, self.trained_for = sensors, origin.task
+        self.trained_for = network.origin.task
 
     def act(self, observation: Any) -> NDArray[np.float32]:
         """Return the network's actions."""
         return self._network(self._sensors.flat(observation))
+
+
+def check_origin(origin: NetworkOrigin, env: Environment | VectorEnvironment) -> str:
+    """Check that a network was trained for an environment's observations and actions; return what to call it.
+
+    Raises:
+        InvalidValueError: It was trained for others.
+    """
+    here, name = NetworkOrigin.of(env), f"policy for {origin.vehicle} at {origin.task}"
+    if origin.entries != here.entries:
+        expected = f"one for {len(here.entries)} observation entries as here"
+        raise InvalidValueError(name, expected, Phrase(_others(origin.entries, here.entries)))
+    for what in ("actions", "belt_speed", "control_period", "scan"):
+        if getattr(origin, what) != getattr(here, what):
+            expected = f"one for the {what} {getattr(here, what)}"
+            raise InvalidValueError(name, expected, getattr(origin, what))
+    return name
+
+
+class ArrayPolicy(Policy):
+    """Policy of somebody's own: a function from flat observations (N, n), in SI units, to actions (N, m)."""
+
+    def __init__(
+        self,
+        env: Environment | VectorEnvironment,
+        name: str,
+        function: Callable[[NDArray[np.float32]], Any],
+        origin: NetworkOrigin | None = None,
+    ) -> None:
+        """Prepare for an environment.
+
+        Raises:
+            InvalidValueError: It is no function, or its origin has other observations or actions.
+        """
+        if not callable(function):
+            raise InvalidValueError(f"policy {name}", "a Policy, or a function of observations", function)
+        if origin is not None:
+            check_origin(origin, env)
+            self.trained_for = origin.task
+        self._sensors, self._name, self._function = env.sensors, name, function
+        self._entries = len(env.actuators.names)
+
+    def act(self, observation: Any) -> NDArray[np.float32]:
+        """Return the function's actions, clipped to [-1, 1].
+
+        Raises:
+            InvalidValueError: It gives actions of another shape, or not finite ones.
+        """
+        flat = self._sensors.flat(observation)
+        actions = np.asarray(self._function(np.atleast_2d(flat)), dtype=np.float32)
+        expected = (*flat.shape[:-1], self._entries)
+        if actions.size != np.prod(expected) or not np.isfinite(actions).all():
+            got = Phrase(f"shape {actions.shape}" if actions.size != np.prod(expected) else "others")
+            raise InvalidValueError(f"actions of {self._name}", f"finite numbers of shape {expected}", got)
+        return np.clip(actions.reshape(expected), -1.0, 1.0)
 
 
 def _others(entries: tuple[str, ...], here: tuple[str, ...]) -> str:
@@ -242,14 +301,17 @@ def make_policy(name: str, env: Environment | VectorEnvironment, seed: int = 0) 
     Args:
         name: `scripted`, `steered`, `random`, `constant:` and the entries of an action with commas, `ppo`
             (bundled for the environment's task), `ppo:` and the name of another task (its bundled policy),
-            or a file.
+            a file (.npz, .onnx, or TorchScript as .pt), or `module:function` of one's own. That function
+            takes the environment, and returns a `Policy`, or a function from flat observations (N, n) to
+            actions (N, m).
         env: Environment in which it acts, single or vector.
         seed: Seed of a random policy; robot i of a vector environment gets seed + i.
 
     Raises:
         UnknownNameError: No such policy, or none comes with segtrack for the task.
         FileAccessError: The file cannot be read.
-        InvalidValueError: It was trained for other observations or actions.
+        InvalidValueError: It was trained for other observations or actions, or there is no such module.
+        MissingPackageError: A file of ONNX or TorchScript without its package.
     """
     if name == "scripted":
         return ScriptedPolicy(env)
@@ -266,6 +328,14 @@ def make_policy(name: str, env: Environment | VectorEnvironment, seed: int = 0) 
         if task not in bundled:
             raise UnknownNameError("policy of segtrack's own for", task, bundled)
         return NetworkPolicy(env, Network.load(bundled[task]))
-    if "." not in name and not Path(name).exists():
+    path = Path(name)
+    if colon and not path.exists():
+        found = load_object("policy", name)(env)
+        return found if isinstance(found, Policy) else ArrayPolicy(env, name, found)
+    if path.suffix == ".onnx":
+        return ArrayPolicy(env, name, *load_onnx(path, env))
+    if path.suffix in (".pt", ".ts"):
+        return ArrayPolicy(env, name, load_torchscript(path))
+    if "." not in name and not path.exists():
         raise UnknownNameError("policy", name, NAMES)
-    return NetworkPolicy(env, Network.load(Path(name)))
+    return NetworkPolicy(env, Network.load(path))

@@ -8,6 +8,7 @@ import zipfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,13 @@ from numpy.typing import NDArray
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import BaseCallback
 
+from segtrack.envs.learning.exchange import save_onnx
 from segtrack.envs.learning.network import Network, NetworkOrigin
 from segtrack.envs.learning.sb3 import Robots
 from segtrack.envs.learning.training import (
     CHECKPOINT,
     CURVE,
+    ONNX,
     POLICY,
     LearningCurve,
     TrainingResult,
@@ -30,7 +33,6 @@ from segtrack.envs.learning.training import (
     level_column,
     success_column,
 )
-from segtrack.envs.tasks import TASKS
 from segtrack.envs.vector import VectorEnvironment
 from segtrack.errors import FileAccessError, NotReadyError
 from segtrack.files import replacing
@@ -52,7 +54,6 @@ _MINIBATCHES = 16
 _HOLD = 8
 """Control steps for which exploring actions deviate from the mean by one function of the state: flippers
 integrate speeds, so that deviations anew in each step would hardly move one from its stop."""
-_PRESET = "fast"
 
 
 class Levels:
@@ -120,7 +121,7 @@ def learn(
     settings: TrainingSettings, folder: Path, resumed: bool, on_progress: Callable[[int], object]
 ) -> TrainingResult:
     """Train until all steps are done, or Ctrl-C; see `segtrack.envs.learning.training`."""
-    difficulty = TASKS[settings.task].difficulty
+    difficulty = settings.graded_task.difficulty
     cases = [{difficulty: level, **strand} for strand in settings.strands for level in settings.levels]
     count = len(cases) * max(EACH // len(settings.strands), LEAST)
     with _one_thread(), closing(_robots(settings, settings.robots)) as robots:
@@ -156,13 +157,12 @@ def _robots(settings: TrainingSettings, count: int) -> Robots:
     """Vector environment of the training's robots, for Stable-Baselines3."""
     return Robots(
         VectorEnvironment(
-            settings.task,
+            settings.graded_task,
             count,
-            vehicle=settings.vehicle,
-            preset=_PRESET,
+            preset=settings.preset,
             threads=settings.threads,
             autoreset_mode=AutoresetMode.SAME_STEP,
-            **settings.conditions,
+            **settings.environment_options,
         )
     )
 
@@ -256,7 +256,7 @@ class _Log(BaseCallback):
 
     def _share_out(self) -> None:
         """Set each strand's difficulty ranges from its present level."""
-        difficulty, env = TASKS[self._settings.task].difficulty, self._robots.env
+        difficulty, env = self._settings.graded_task.difficulty, self._robots.env
         for k, (strand, levels) in enumerate(self._strands):
             for half, drawn in enumerate(levels.ranges()):
                 own = range(2 * k + half, env.num_envs, 2 * len(self._strands))
@@ -314,7 +314,10 @@ class _Log(BaseCallback):
         """Write checkpoint and policy atomically."""
         with replacing(self._folder / CHECKPOINT) as temporary:
             self.model.save(temporary)
-        self._network().save(self._folder / POLICY)
+        network = self._network()
+        network.save(self._folder / POLICY)
+        if find_spec("onnx") is not None:
+            save_onnx(network, self._folder / ONNX)
 
     def _network(self) -> Network:
         """Network of the policy's mean action."""

@@ -11,7 +11,6 @@ from scipy.stats import binomtest
 
 from segtrack.envs.learning.evaluation_setup import CONDITIONS, EvaluationCase, EvaluationSetup
 from segtrack.envs.task import FAILURES, Outcome
-from segtrack.envs.tasks import TASKS
 
 
 class EpisodeOutcome(NamedTuple):
@@ -117,7 +116,7 @@ class Evaluation:
     @property
     def difficulty(self) -> str:
         """Name and unit of the task's difficulty."""
-        return TASKS[self.setup.task].difficulty_label()
+        return self.setup.graded_task.difficulty_label()
 
     @property
     def done(self) -> int:
@@ -161,10 +160,11 @@ class Evaluation:
     @property
     def notes(self) -> tuple[str, ...]:
         """Note on each policy that was trained for another task."""
+        here = self.setup.graded_task.name
         return tuple(
-            f"policy {name} was trained for {task}, not for {self.setup.task}"
+            f"policy {name} was trained for {task}, not for {here}"
             for name, task in self.trained_for.items()
-            if task not in (None, self.setup.task)
+            if task not in (None, here)
         )
 
     def summary(self) -> dict[str, Any]:
@@ -180,6 +180,7 @@ class Evaluation:
             "models": [model._asdict() for model in self.models],
             "difficulty": self.difficulty,
             "constants": [{"level": level, "action": list(of)} for level, of in setup.constants.items()],
+            "options": setup.options,
             "parameters": {k: list(v) if isinstance(v, tuple) else v for k, v in setup.spread.items()},
             "conditions": {name: dict(CONDITIONS[name]) for name in setup.conditions},
             "seed": setup.seed,

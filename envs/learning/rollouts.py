@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from segtrack.envs.codes import OUTCOMES
 from segtrack.envs.environment import Environment
 from segtrack.envs.learning.evaluation_setup import EvaluationCase, EvaluationSetup
 from segtrack.envs.learning.policies import make_policy
@@ -54,12 +55,13 @@ def make_environment(
         SegtrackError: As `Environment`.
     """
     return Environment(
-        setup.task,
+        setup.graded_task,
         vehicle=setup.description,
         engine=case.engine,
         track_model=case.track_model,
         preset=setup.preset,
         render_mode=render_mode,
+        **setup.environment_options,
         **{**setup.spread, **setup.values_of(case)},
     )
 
@@ -82,7 +84,7 @@ def run_episode(
         observation, reward, terminated, truncated, info = env.step(policy.act(observation))
         total, steps, over = total + reward, steps + 1, terminated or truncated
         on_step()
-    return EpisodeOutcome(info["outcome"], steps * env.control_period, info["energy"], total)
+    return EpisodeOutcome(OUTCOMES[info["outcome"]], steps * env.control_period, info["energy"], total)
 
 
 def run_together(
@@ -132,4 +134,5 @@ def run_together(
             ended, running[i], acting[i] = running[i], None, None
             if ended is not None:
                 duration, energy = int(steps[i]) * env.control_period, float(info["energy"][i])
-                on_done(ended, EpisodeOutcome(info["outcome"][i], duration, energy, float(totals[i])))
+                outcome = OUTCOMES[info["outcome"][i]]
+                on_done(ended, EpisodeOutcome(outcome, duration, energy, float(totals[i])))

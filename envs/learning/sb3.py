@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
+from segtrack.envs.learning.scaling import REWARD_SCALE, check_same_step, scaled
+from segtrack.envs.single import RobotEnvironment
 from segtrack.envs.vector import VectorEnvironment
 from segtrack.errors import InvalidValueError
-
-REWARD_SCALE = 0.1
-"""Factor on rewards: returns of about 1, so that the critic's gradient does not drown the policy's."""
 
 
 class Robots(VecEnv):
@@ -33,13 +32,10 @@ class Robots(VecEnv):
         Raises:
             InvalidValueError: An environment in another autoreset mode.
         """
-        mode = env.metadata["autoreset_mode"]
-        if mode is not AutoresetMode.SAME_STEP:
-            raise InvalidValueError("autoreset_mode", AutoresetMode.SAME_STEP.value, mode.value)
+        check_same_step(env)
         self.env = env
-        self._low, self._high = env.sensors.limits
         self._returns = np.zeros(env.num_envs)
-        observations = spaces.Box(-1.0, 1.0, self._low.shape, np.float32)
+        observations = spaces.Box(-1.0, 1.0, (len(env.sensors.entries),), np.float32)
         super().__init__(env.num_envs, observations, env.single_action_space)
 
     def reset(self) -> NDArray[np.float32]:
@@ -47,7 +43,7 @@ class Robots(VecEnv):
         observations, _ = self.env.reset(seed=self._seeds)
         self._reset_seeds()
         self._returns[:] = 0.0
-        return self._scaled(observations)
+        return scaled(self.env, observations)
 
     def step_async(self, actions: NDArray[np.float32]) -> None:
         """Store the actions (N, A) for `step_wait`."""
@@ -61,34 +57,44 @@ class Robots(VecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(over).tolist():
             infos[i] = {
-                "terminal_observation": self._scaled(info["final_obs"][i]),
+                "terminal_observation": scaled(self.env, info["final_obs"][i]),
                 "TimeLimit.truncated": bool(truncated[i] and not terminated[i]),
                 "success": bool(info["final_info"]["success"][i]),
                 "return": float(self._returns[i]),
             }
         self._returns[over] = 0.0
-        return self._scaled(observations), (REWARD_SCALE * rewards).astype(np.float32), over, infos
+        return scaled(self.env, observations), (REWARD_SCALE * rewards).astype(np.float32), over, infos
 
     def close(self) -> None:
         """Close the environment; may be called again."""
         self.env.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of the environment, repeated for each of some robots."""
-        return [getattr(self.env, attr_name) for _ in self._get_indices(indices)]
+        """Return an attribute of each of some robots' environments, see `VectorEnvironment.robots`."""
+        return [getattr(robot, attr_name) for robot in self._chosen(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Set an attribute of the environment, shared by all robots."""
+        """Set an attribute of the environment, which all robots share.
+
+        Raises:
+            InvalidValueError: Only some robots are asked for.
+        """
+        if set(self._get_indices(indices)) != set(range(self.num_envs)):
+            raise InvalidValueError(f"indices of {attr_name}", "of all robots, which share it", indices)
         setattr(self.env, attr_name, value)
 
     def env_method(self, method_name: str, *given: Any, indices: Any = None, **named: Any) -> list[Any]:
-        """Call a method of the environment, shared by all robots."""
-        return [getattr(self.env, method_name)(*given, **named)]
+        """Call a method of each of some robots' environments: `set_parameters`, or `render`."""
+        return [getattr(robot, method_name)(*given, **named) for robot in self._chosen(indices)]
+
+    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+        """Return a picture of each robot, or None in an environment without `render_mode="rgb_array"`."""
+        return self.env.render() or [None] * self.num_envs
+
+    def _chosen(self, indices: Any) -> list[RobotEnvironment]:
+        robots = self.env.robots
+        return [robots[i] for i in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Return False for each robot: none has a wrapper of its own."""
         return [False for _ in self._get_indices(indices)]
-
-    def _scaled(self, observations: Any) -> NDArray[np.float32]:
-        entries = self.env.sensors.flat(observations)
-        return np.asarray(2 * (entries - self._low) / (self._high - self._low) - 1, dtype=np.float32)

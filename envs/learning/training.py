@@ -7,16 +7,19 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from segtrack.description import load_vehicle
+from segtrack.envs.objects import load_options
 from segtrack.envs.parameters import ROBOT_PARAMETERS, WordChoice, check_values, spread
-from segtrack.envs.setup import EnvironmentOptions, TaskSetup
-from segtrack.envs.tasks import find_task
+from segtrack.envs.setup import EnvironmentOptions, TaskSetup, make_graded_task
+from segtrack.envs.task import Task
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
 from segtrack.files import claimed, write_csv, write_json
+from segtrack.native import preset_step
 
 COLUMNS = ("steps", "minutes", "simulation", "episodes", "success_rate", "mean_return")
 """Control steps, minutes of all and of the simulation, and episodes so far; success and return of the latest
@@ -74,7 +77,8 @@ class LearningCurve:
         write_csv(self._path, self._names, ([f"{v:.8g}" for v in each.values()] for each in self.rows))
 
 
-SETTINGS, CHECKPOINT, CURVE, POLICY = "settings.json", "checkpoint.zip", "curve.csv", "policy.npz"
+SETTINGS, CHECKPOINT, CURVE = "settings.json", "checkpoint.zip", "curve.csv"
+POLICY, ONNX = "policy.npz", "policy.onnx"
 LEARNERS = "cpu", "cuda"
 
 
@@ -83,7 +87,7 @@ class TrainingSettings:
     """Settings of a training run.
 
     Attributes:
-        task: Name of a task.
+        task: Name of a task, `course:` and a course, or `module:name` of a task of one's own.
         steps: Total number of control steps of all robots; rounded up to whole rollouts.
         robots: Number of robots trained side by side.
         threads: Number of simulation threads, without effect on results; by default one per core.
@@ -91,6 +95,8 @@ class TrainingSettings:
         vehicle: Bundled name, or path of a vehicle file.
         hardest: Difficulty at which the curriculum ends; by default the task's hardest level.
         learner: Device on which PyTorch learns, `cpu` or `cuda`.
+        preset: Name of the engine's preset; by default the environments' own.
+        options: YAML file or `module:function` with options of the environment, see `load_options`.
         parameters: Parameter values or ranges of the environment, besides the spread ones.
     """
 
@@ -102,11 +108,13 @@ class TrainingSettings:
     vehicle: str = "quince"
     hardest: float | None = None
     learner: str = "cpu"
+    preset: str | None = None
+    options: str | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check that the training can run."""
-        task = find_task(self.task)
+        task = self.graded_task
         for name in ("steps", "robots", "threads"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise InvalidValueError(name, "at least 1", value)
@@ -123,10 +131,21 @@ class TrainingSettings:
         if self.hardest <= task.levels[0]:
             raise InvalidValueError("hardest", f"above the easiest level of {task.levels[0]:g}", self.hardest)
 
+    @cached_property
+    def graded_task(self) -> Task:
+        """Task to train for."""
+        return make_graded_task(self.task)
+
+    @property
+    def environment_options(self) -> dict[str, Any]:
+        """Options of the environment: vehicle, those of `options`, and `conditions`."""
+        own = {} if self.options is None else load_options(self.options)
+        return {"vehicle": self.vehicle, **own, **self.conditions}
+
     @property
     def levels(self) -> tuple[float, ...]:
         """Curriculum levels, up to the hardest; empty if the difficulty is fixed by `parameters`."""
-        task = find_task(self.task)
+        task = self.graded_task
         if task.difficulty in self.parameters:
             return ()
         hardest = task.levels[-1] if self.hardest is None else self.hardest
@@ -146,9 +165,7 @@ class TrainingSettings:
     @property
     def conditions(self) -> dict[str, Any]:
         """Environment parameters: spread start and friction, and all options of word parameters."""
-        words = {
-            n: p.options for n, p in find_task(self.task).parameters.items() if isinstance(p, WordChoice)
-        }
+        words = {n: p.options for n, p in self.graded_task.parameters.items() if isinstance(p, WordChoice)}
         return spread(load_vehicle(self.vehicle), {**words, **self.parameters})
 
     @classmethod
@@ -162,6 +179,7 @@ class TrainingSettings:
         try:
             given = json.loads(path.read_text(encoding="utf-8"))
             lists = {k: tuple(v) if isinstance(v, list) else v for k, v in given["parameters"].items()}
+            given.setdefault("preset", "fast")  # Trainings that do not say so were at 4 ms.
             return cls(**{**given, "parameters": lists})
         except OSError as error:
             raise FileAccessError("read training settings", path, error.strerror or str(error)) from None
@@ -210,6 +228,11 @@ class TrainingResult:
     def policy(self) -> Path:
         """Path of the learnt policy."""
         return self.folder / POLICY
+
+    @property
+    def onnx(self) -> Path:
+        """Path of the learnt policy as ONNX, written where the package onnx is installed."""
+        return self.folder / ONNX
 
     @property
     def curve(self) -> Path:
@@ -275,7 +298,8 @@ def resume(
 def _learn(
     settings: TrainingSettings, folder: Path, resumed: bool, on_progress: Callable[[int], object] | None
 ) -> TrainingResult:
-    TaskSetup.of(settings.task, EnvironmentOptions.of({"vehicle": settings.vehicle, **settings.conditions}))
+    TaskSetup.of(settings.graded_task, EnvironmentOptions.of(settings.environment_options))
+    preset_step(settings.preset, None)
     try:
         from segtrack.envs.learning import ppo
     except ImportError as error:

@@ -22,14 +22,14 @@ def main() -> None:
     """Run the program; Ctrl-C while it is imported exits with 130, as one during a command does.
 
     The signals by which systems end programs, and terminals that close, count as Ctrl-C: what was reached is
-    kept, and nothing half-written is left. A program for which Ctrl-C is ignored, as that
-    of `segtrack ... &` in a script, ends by them as any other does.
+    kept, and nothing half-written is left. So they do where Ctrl-C is ignored, as by `segtrack ... &` in a
+    script.
     """
     ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    if hasattr(os, "register_at_fork") and not ignored:  # Not on Windows, where nothing sends them.
+    if hasattr(os, "register_at_fork"):  # Not on Windows, where nothing sends them.
         for kind in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(kind) is signal.SIG_DFL:
-                signal.signal(kind, lambda *_: signal.raise_signal(signal.SIGINT))
+                signal.signal(kind, signal.default_int_handler if ignored else _interrupt)
                 os.register_at_fork(after_in_child=partial(signal.signal, kind, signal.SIG_DFL))
     try:
         from segtrack.cli.streams import open_streams
@@ -39,6 +39,10 @@ def main() -> None:
     except KeyboardInterrupt:
         print("segtrack: interrupted", file=sys.stderr)  # noqa: T201
         sys.exit(130)
+
+
+def _interrupt(*_: object) -> None:
+    signal.raise_signal(signal.SIGINT)
 
 
 def _run() -> None:

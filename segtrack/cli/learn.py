@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 from typing import Annotated, Any
 
@@ -26,7 +27,11 @@ from segtrack.files import write_figure
 from segtrack.reproduce import MOST_ROBOTS, MOST_THREADS, Preset, TrackModels, parse_numbers
 
 Task = Annotated[
-    str, typer.Argument(help="StepClimb, StairClimb, GapCross, RoughTerrain, Drive or Traverse.")
+    str,
+    typer.Argument(
+        help="StepClimb, StairClimb, GapCross, RoughTerrain, Drive, Traverse, course:NAME, or MODULE:NAME of "
+        "a task of your own."
+    ),
 ]
 VehicleChoice = Annotated[
     str | None, typer.Option(help="Bundled vehicle or vehicle file, quince.", show_default=False)
@@ -45,6 +50,16 @@ Settings = Annotated[
         "--set",
         metavar="NAME=VALUE",
         help="A parameter of the environment: a number, a word, or a range [LOW, HIGH]; may be repeated.",
+        show_default=False,
+    ),
+]
+
+Options = Annotated[
+    str | None,
+    typer.Option(
+        "--options",
+        metavar="FILE|MODULE:FUNCTION",
+        help="Options of the environment, as reward, terms, parts, actions: a YAML file, or a function.",
         show_default=False,
     ),
 ]
@@ -79,7 +94,14 @@ def train(
     learner: Annotated[
         str | None, typer.Option(help="Device on which PyTorch learns, cpu or cuda; cpu.", show_default=False)
     ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help="exact (1 ms, as environments that are made) or fast (4 ms); exact.", show_default=False
+        ),
+    ] = None,
     settings: Settings = None,
+    options: Options = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the training in the folder.")] = False,
     out: OutFolder = None,
     as_json: JsonFlag = False,
@@ -94,7 +116,7 @@ def train(
     from segtrack.envs import learning
     from segtrack.report import draw_curve, training_table
 
-    folder = results_folder(out, f"train-{task_name(task)}")
+    folder = results_folder(out, f"train-{folder_name(task_name(task))}")
     named: dict[str, Any] = {
         "task": task_name(task),
         "steps": steps,
@@ -103,6 +125,8 @@ def train(
         "seed": seed,
         "vehicle": vehicle,
         "learner": learner,
+        "preset": preset,
+        "options": options,
     }
     named |= {"hardest": hardest, "parameters": read_settings(settings) or None}
     given = {name: value for name, value in named.items() if value is not None}
@@ -121,7 +145,7 @@ def train(
             )
         else:
             result = learning.train(setup, folder, on_progress=advance)
-    written = [result.folder / learning.CHECKPOINT, result.policy]
+    written = [result.folder / learning.CHECKPOINT, result.policy, result.onnx]
     if result.curve.is_file():
         written += [result.curve, write_figure(folder / "curve.png", draw_curve(result))]
     show(training_table(result), result.summary(), as_json)
@@ -138,7 +162,8 @@ def evaluate(
         typer.Option(
             help="scripted, steered (along the path, flippers at rest), constant (the best constant action "
             "of each level, looked for first), constant:ACTION, random, ppo (segtrack's own), ppo:TASK (of "
-            "another task), or a file; may be repeated."
+            "another task), a file (.npz, .onnx, TorchScript as .pt), or MODULE:FUNCTION of your own; may be "
+            "repeated."
         ),
     ] = ["scripted"],  # noqa: B006
     episodes: Annotated[
@@ -164,6 +189,7 @@ def evaluate(
         ),
     ] = False,
     settings: Settings = None,
+    options: Options = None,
     benchmark: Annotated[
         bool,
         typer.Option(
@@ -194,6 +220,7 @@ def evaluate(
         "seed": seed,
         "vehicle": vehicle,
         "preset": preset,
+        "options": options,
         "conditions": tuple(CONDITIONS) if conditions else None,
         "parameters": read_settings(settings) or None,
     }
@@ -203,7 +230,7 @@ def evaluate(
         raise InvalidValueError("--benchmark", "given without what it decides", Phrase(", ".join(given)))
     make = benchmark_setup if benchmark else EvaluationSetup
     setup = make(task_name(task), tuple(policy), **models, **given)
-    folder = results_folder(out, f"evaluate-{setup.task}")
+    folder = results_folder(out, f"evaluate-{folder_name(setup.task)}")
     if "constant" in setup.policies:
         trials = learning.trials_of(setup)
         with progress("constant actions", trials.episode_count) as advance:
@@ -233,6 +260,11 @@ def evaluate(
 def task_name(name: str) -> str:
     """Return a task's name, from the name or from an environment's id."""
     return name.removeprefix("segtrack/").removesuffix("-v0")
+
+
+def folder_name(task: str) -> str:
+    """Return a task's name as part of a folder's."""
+    return re.sub(r"[^\w.-]+", "-", task)
 
 
 def read_settings(settings: list[str] | None) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
@@ -17,7 +19,6 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
-    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -185,26 +186,51 @@ def say_written(*paths: Path) -> None:
 @contextmanager
 def progress(what: str, total: float) -> Iterator[Callable[[float], None]]:
     """Show a progress bar on a terminal's standard error; yields a function that sets the progress."""
-    with _bar(what, total, TimeElapsedColumn()) as (bar, task):
-        yield lambda done: bar.update(task, completed=done)
+    with _bar(what, total, TimeElapsedColumn()) as update:
+        yield update
 
 
 @contextmanager
 def counting(what: str, total: int) -> Iterator[Callable[[], None]]:
     """Show a progress bar on standard error; yields a function to call after each piece of work."""
-    with _bar(what, total, MofNCompleteColumn()) as (bar, task):
-        yield lambda: bar.advance(task)
+    done = itertools.count(1)
+    with _bar(what, total, MofNCompleteColumn()) as update:
+        yield lambda: update(next(done))
 
 
 @contextmanager
-def _bar(what: str, total: float, column: ProgressColumn) -> Iterator[tuple[Progress, TaskID]]:
-    """Progress bar on standard error with one task."""
+def _bar(what: str, total: float, column: ProgressColumn) -> Iterator[Callable[[float], None]]:
+    """Progress bar on standard error with one task, or a line a minute where that is no terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), column, TimeRemainingColumn())
     console = words()
     bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    # One that is not shown ends with an empty line in many versions of rich, if it is begun.
-    with nullcontext() if bar.disable else bar, compilation_shown_in(bar):
-        yield bar, bar.add_task(what, total=total)
+    if bar.disable:  # It would end with an empty line in many versions of rich, if it were begun.
+        yield _lines(what, total, console)
+        return
+    with bar, compilation_shown_in(bar):
+        task = bar.add_task(what, total=total)
+        yield lambda done: bar.update(task, completed=done)
+
+
+LINE_EVERY = 60.0
+"""Time between two lines on progress where there is no terminal [s]."""
+
+
+def _lines(what: str, total: float, console: Console) -> Callable[[float], None]:
+    """Return a function of the progress that prints it as a line once a minute."""
+    began = told = time.monotonic()
+
+    def update(done: float) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now - told < LINE_EVERY:
+            return
+        told, passed = now, (now - began) / 60
+        left = f", {passed * (total - done) / done:.0f} min left" if 0 < done < total else ""
+        line = f"{what}: {done / total:.0%} after {passed:.0f} min{left}"
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+    return update
 
 
 @contextmanager

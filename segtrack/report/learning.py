@@ -9,7 +9,6 @@ from matplotlib import colormaps
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from segtrack.envs import TASKS
 from segtrack.envs.learning import (
     COLUMNS,
     LearningCurve,
@@ -101,7 +100,7 @@ def draw_curve(result: TrainingResult) -> Figure:
     """Draw success and return over control steps; with a curriculum also levels and success by level."""
     settings = result.settings
     levels, strands = settings.levels, settings.strands
-    rows, label = LearningCurve(result.curve, levels, strands).rows, TASKS[settings.task].difficulty_label()
+    rows, label = LearningCurve(result.curve, levels, strands).rows, settings.graded_task.difficulty_label()
     shades = colormaps["viridis"](np.linspace(0.0, 0.9, max(len(levels), len(strands), 1)))
     names = {"success_rate": "success, sampled actions", "mean_return": "return"}
     if levels:

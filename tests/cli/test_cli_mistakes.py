@@ -225,6 +225,10 @@ def wrong_paths() -> Iterator[tuple[list[str], str]]:
     yield [*policy, "no.npz"], "cannot read policy no.npz: No such file or directory"
     yield [*policy, "folder/"], "cannot read policy folder: Is a directory"
     yield [*policy, "bad.yaml"], "cannot read policy bad.yaml: not a file of the format 'segtrack policy 1'"
+    for call in (["train", "StepClimb", "--options"], ["evaluate", "StepClimb", "--options"]):
+        yield [*call, "no.yaml"], "cannot read no.yaml: No such file or directory"
+        yield [*call, "./pipe.yaml"], "cannot read pipe.yaml: No such file or directory"
+        yield [*call, "empty.yaml"], "options of empty.yaml must be values by name, got None"
     for folder in ("folder", "nowhere"):
         file = f"{folder}/settings.json"
         reason = f"cannot read training settings {file}: No such file or directory"
@@ -282,7 +286,7 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     yield [*many, "2", "--device", "tpu"], "no device of a batch 'tpu'; there are: cpu, cuda"
     for call in (FILMS, ["reproduce", "films"], ["preview", "Drive"]):
         yield [*call, "--view", "inside"], "no view 'inside'; there are: side, top, oblique, chase"
-    names = "scripted, steered, constant, constant:ACTION, random, ppo, ppo:TASK, or a file"
+    names = "scripted, steered, constant, constant:ACTION, random, ppo, ppo:TASK, MODULE:FUNCTION, or a file"
     yield ["evaluate", "StepClimb", "--policy", "clever"], f"no policy 'clever'; there are: {names}"
     too_few = "policy must be constant: and 4 numbers from -1 to 1, of left, right, front, rear"
     yield ["evaluate", "StepClimb", "--policy", "constant:1,1"], f"{too_few}, got 'constant:1,1'"
@@ -296,6 +300,24 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     yield [*limit, "--heights", "0.4,x"], "--heights must be numbers with commas between them, got '0.4,x'"
     yield [*limit, "--heights", "0.4,0.4"], "--heights must be some, each of them once, got '0.4,0.4'"
     yield [*limit, "--heights", "4"], "height [m] must be from 0.02 to 0.6, got 4.0"
+    imported = "MODULE:NAME, which Python can import"
+    for call, what in (
+        (["train"], "task"),
+        (["evaluate"], "task"),
+        (["train", "StepClimb", "--options"], "options"),
+        (["evaluate", "StepClimb", "--options"], "options"),
+        (["evaluate", "StepClimb", "--policy"], "policy"),
+    ):
+        got = "'no_module:it' (No module named 'no_module')"
+        yield [*call, "no_module:it"], f"{what} must be {imported}, got {got}"
+        got = "'math:it' (module 'math' has no attribute 'it')"
+        yield [*call, "math:it"], f"{what} must be {imported}, got {got}"
+    for name in ("train", "evaluate"):
+        yield [name, "math:pi"], "task must be a task's name, or a Task, got 3.141592653589793"
+        graded = "one with a difficulty, which names a parameter, and levels of it, got none"
+        yield [name, "course:hurdles"], f"task course:hurdles must be {graded}"
+    slow = "no preset of the engine native 'slow'; there are: exact, fast"
+    yield ["train", "StepClimb", "--preset", "slow"], slow
     yield ["reproduce", "turning", "--scene", "moon"], "no scene 'moon'; there are: spot, slope, arcs"
     huge = ["reproduce", "okada-table-4", "--map", "--map-size", "huge"]
     yield huge, "no map size 'huge'; there are: full, small"

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 from tables import each_row
 
+from segtrack.cli import output
 from segtrack.cli.output import fit_table
 from segtrack.description import bundled_vehicles, load_vehicle
 from segtrack.envs.learning import CONDITIONS, Evaluation, EvaluationSetup, LevelResult, TaskSpeeds
@@ -148,3 +149,20 @@ def test_what_fits_nowhere_is_broken_and_not_cut():
     assert joined == "quince" + "/very" * 30 + "end"
     assert max(map(len, text.splitlines())) <= 40
     assert math.prod(text.count(word) for word in ("name", "file", "third")) == 1
+
+
+def test_progress_is_a_line_a_minute_where_there_is_no_terminal(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(output.time, "monotonic", lambda: now[0])
+    with output.progress("training", 400) as advance, output.counting("films", 4) as filmed:
+        for second in range(0, 200, 10):
+            now[0] = float(second)
+            advance(second)
+            filmed() if second in (60, 120) else None
+    assert capsys.readouterr().err.splitlines() == [
+        "training: 15% after 1 min, 6 min left",
+        "films: 25% after 1 min, 3 min left",
+        "training: 30% after 2 min, 5 min left",
+        "films: 50% after 2 min, 2 min left",
+        "training: 45% after 3 min, 4 min left",
+    ]

@@ -13,7 +13,7 @@ from gymnasium.wrappers import TimeLimit
 from quick import some_of
 from scenes import environment
 
-from segtrack.envs import IDS, EpisodeWorld
+from segtrack.envs import IDS, OUTCOMES, EpisodeWorld
 
 VARIED = {
     "friction": (0.4, 0.8),
@@ -134,7 +134,7 @@ def unlike_episodes(env):
     env.step(FORWARD)
     env.reset(options={"center_of_mass_z": 0.05, "initial_yaw": 1.0})
     throw(env)
-    assert env.step(FORWARD)[-1]["outcome"] == "diverged"
+    assert OUTCOMES[env.step(FORWARD)[-1]["outcome"]] == "diverged"
 
 
 @pytest.mark.parametrize("engine", some_of(["native", "pybullet"], "native"))

@@ -8,7 +8,7 @@ from env_views import view_at
 from scenes import environment
 
 from segtrack import terrain
-from segtrack.envs import EpisodeCourse, Task, straight
+from segtrack.envs import OUTCOMES, EpisodeCourse, Task, straight
 from segtrack.envs.task import Path
 from segtrack.envs.tasks import StepClimb
 from segtrack.errors import InvalidValueError
@@ -97,14 +97,14 @@ def test_a_robots_own_ending_counts_at_the_end_of_the_time(end):
     with environment(task, engine="native", time_limit=0.1) as env:
         env.reset(seed=0)
         *_, terminated, truncated, info = env.step(STILL)
-        assert (terminated, truncated, info["outcome"]) == (False, False, "running")
+        assert (terminated, truncated, OUTCOMES[info["outcome"]]) == (False, False, "running")
         *_, terminated, truncated, info = env.step(last)
-        assert (terminated, truncated, info["outcome"]) == (True, True, end)
+        assert (terminated, truncated, OUTCOMES[info["outcome"]]) == (True, True, end)
         assert info["success"] == (end == "success")
         env.reset(seed=0)
         env.step(STILL)
         *_, terminated, truncated, info = env.step(STILL)
-        assert (terminated, truncated, info["outcome"]) == (False, True, "timeout")
+        assert (terminated, truncated, OUTCOMES[info["outcome"]]) == (False, True, "timeout")
         assert not info["success"]
 
 

@@ -1,6 +1,7 @@
 """Refusals of environments: actions, options and arguments that cannot be, whole messages."""
 
 import math
+import pickle
 import warnings
 
 import gymnasium
@@ -11,7 +12,7 @@ from scenes import environment
 from tables import each_row
 
 from segtrack.description import bundled_vehicles
-from segtrack.envs import TASKS, TERMS, Environment, Scan, Term
+from segtrack.envs import TASKS, TERMS, Environment, Scan, Term, VectorEnvironment
 from segtrack.envs.parameters import ROBOT_PARAMETERS
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
 
@@ -53,7 +54,6 @@ def test_an_action_beyond_its_range_is_clipped(climb):
 
 
 VALUES = [
-    ({"heigth": 0.2}, UnknownNameError, f"no parameter of StepClimb 'heigth'; there are: {PARAMETERS}"),
     ({"height": 0.7}, InvalidValueError, "height [m] must be from 0.02 to 0.6, got 0.7"),
     ({"height": (0.2, 0.7)}, InvalidValueError, "height [m] must be from 0.02 to 0.6, got 0.7"),
     ({"height": (0.3, 0.1)}, InvalidValueError,
@@ -77,7 +77,10 @@ VALUES = [
 ]  # fmt: skip
 
 
-@each_row("given, kind, message", VALUES)
+UNKNOWN = {"heigth": 0.2}, UnknownNameError, f"no parameter of StepClimb 'heigth'; there are: {PARAMETERS}"
+
+
+@each_row("given, kind, message", [UNKNOWN, *VALUES])
 def test_options_that_are_refused_leave_the_episode_as_it_was(climb, given, kind, message):
     climb.reset(seed=0)
     drawn = climb.np_random.bit_generator.state
@@ -86,6 +89,18 @@ def test_options_that_are_refused_leave_the_episode_as_it_was(climb, given, kind
     assert str(error.value) == message
     assert climb.np_random.bit_generator.state == drawn
     climb.step(FORWARD)
+
+
+def test_an_unknown_keyword_is_a_type_error_as_of_any_function():
+    told = f"StepClimb got an unexpected keyword argument 'heigth'; there are: {PARAMETERS}"
+    for make in (Environment, VectorEnvironment):
+        with pytest.raises(TypeError) as error:
+            make("StepClimb", heigth=0.2)
+        assert str(error.value) == told and isinstance(error.value, UnknownNameError)
+        assert pickle.loads(pickle.dumps(error.value)).args == error.value.args
+    for make in (gymnasium.make, gymnasium.make_vec):
+        with pytest.raises(TypeError, match="got an unexpected keyword argument 'heigth'"):
+            make("segtrack/StepClimb-v0", heigth=0.2)
 
 
 @each_row("given, kind, message", VALUES)
@@ -114,8 +129,6 @@ def test_parameters_that_cannot_be_are_refused(given, kind, message):
         ({"engine": "steam"}, UnknownNameError, "no engine 'steam'; there are: pybullet, native"),
         ({"engine": "native", "track_model": "segments"}, InvalidValueError,
          "engine for track model 'segments' must be pybullet, got 'native'"),
-        ({"engine": "native", "render_mode": "human"}, InvalidValueError,
-         "engine for render mode 'human' must be pybullet, got 'native'"),
         ({"control_frequency": 50, "preset": "fast", "belt_speed": 2}, InvalidValueError,
          "belt_speed [m/s] must be above 0 and at most 0.5, the slowest drive's, got 2"),
         ({"control_frequency": 0}, InvalidValueError,

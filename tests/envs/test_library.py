@@ -80,7 +80,8 @@ def test_robots_stand_on_the_library_and_not_on_grounds_of_their_own():
     for i, index in enumerate(batch.terrain_index.tolist()):
         alone = Environment(Traverse(variants=1), engine="native", **given)
         _, info = alone.reset(seed=3 + i)
-        assert library_index(info["parameters"]["kind"], info["parameters"]["level"], 0, 1) == index
+        kind = alone.parameters["kind"].options[info["parameters"]["kind"]]
+        assert library_index(kind, info["parameters"]["level"], 0, 1) == index
         assert alone.task_state.course.terrain is library[index].terrain
         alone.close()
     env.close()

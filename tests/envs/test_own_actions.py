@@ -8,7 +8,7 @@ import pytest
 from jointed_vehicles import Limb, jointed
 from scenes import environment
 
-from segtrack.envs import ActionMapping, Actuators, Environment, VectorEnvironment
+from segtrack.envs import OUTCOMES, ActionMapping, Actuators, Environment, VectorEnvironment
 from segtrack.envs.learning import make_policy
 from segtrack.envs.learning.network import NetworkOrigin
 from segtrack.errors import InvalidValueError, NotReadyError, UnknownNameError
@@ -53,7 +53,7 @@ def test_an_arm_moves_as_it_is_told_and_is_observed(armed, engine):
     np.testing.assert_allclose(part(observation, "joint_position"), 0.0, atol=1e-6)
     for _ in range(20):
         observation, *_, info = env.step(np.array([0.5, 0.5, -1.0, 0.6], np.float32))
-    assert info["outcome"] == "running"
+    assert OUTCOMES[info["outcome"]] == "running"
     # 0.5 rad/s for a second, and 0.1 m + 0.06 m; the belts at 0.2 m/s.
     np.testing.assert_allclose(part(observation, "joint_position"), [-0.5, 0.16], atol=0.02)
     np.testing.assert_allclose(part(observation, "joint_speed"), [-0.5, 0.0], atol=0.05)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from env_actions import FORWARD, robot_of
 
+from segtrack.envs import OUTCOMES
 from segtrack.envs.learning.network import Network, NetworkOrigin
 from segtrack.envs.learning.policies import (
     RandomPolicy,
@@ -114,7 +115,7 @@ def test_full_speed_without_flippers_does_not_climb_a_step_of_30_cm(climb):
     for _ in range(120):
         *_, info = climb.step(FORWARD)
         infos.append(info)
-        if info["outcome"] != "running":
+        if OUTCOMES[info["outcome"]] != "running":
             break
     assert not infos[-1]["success"]
 

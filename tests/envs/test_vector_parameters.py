@@ -134,5 +134,3 @@ def test_columns_of_parameters_keep_values_as_they_are() -> None:
     columns.write(np.arange(3), [{"x": 1}, {"x": 1}, {"x": 1}])
     columns.write(np.array([1]), [{"x": 0.5}])
     assert columns.arrays["x"].tolist() == [1.0, 0.5, 1.0]
-    columns.write(np.array([2]), [{"x": None}])
-    assert columns.arrays["x"].tolist() == [1.0, 0.5, None]
