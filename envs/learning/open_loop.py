@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from segtrack.envs.codes import OUTCOMES
 from segtrack.envs.task import Outcome
 from segtrack.errors import MissingPackageError
 
@@ -75,7 +76,7 @@ def run_plans(
         totals[running] += rewards[running]
         steps[running] += 1
         for i in np.flatnonzero(running & (terminated | truncated)).tolist():
-            outcomes[i], running[i] = info["outcome"][i], False
+            outcomes[i], running[i] = OUTCOMES[info["outcome"][i]], False
         if not running.any():
             break
     return outcomes, steps * env.control_period, totals

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from segtrack.envs import Environment, VectorEnvironment
+from segtrack.envs import OUTCOMES, Environment, VectorEnvironment
 from segtrack.envs.learning import run_plans, search_plan
 
 FORWARD, BACK, STAND = [1.0, 1.0, 0.0, 0.0], [-1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]
@@ -35,7 +35,7 @@ def test_plans_do_in_a_batch_what_they_do_alone(low: VectorEnvironment) -> None:
                 action = plan[0 if steps * env.control_period < env.task.time_limit / 2 else 1]
                 _, reward, terminated, truncated, info = env.step(action)
                 over, steps, sum_of_rewards = terminated or truncated, steps + 1, sum_of_rewards + reward
-            assert (info["outcome"], steps * env.control_period) == (outcome, pytest.approx(duration))
+            assert (OUTCOMES[info["outcome"]], steps * env.control_period) == (outcome, pytest.approx(duration))
             assert sum_of_rewards == pytest.approx(total, rel=1e-12)
 
 
