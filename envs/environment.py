@@ -29,8 +29,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
 
     `gymnasium.make("segtrack/StepClimb-v0", height=(0.1, 0.3))` and the like make one. Parameters
     of the task and of the robot (`env.unwrapped.parameters`) are keywords: a number fixes one, a
-    pair (low, high) samples it for each episode. `reset(options={...})` takes the same for one
-    episode. Sampled values are in `info["parameters"]`.
+    pair (low, high) samples it for each episode, a `Distribution` draws it. `reset(options={...})` takes
+    the same for one episode. Sampled values are in `info["parameters"]`.
 
     Every `info` has `parameters`, `outcome`, `success`, `progress` [m], `slip` (of the last control
     step, in [-1, 1], as `Track.slip`) [-], `energy` (work of all belt drives since the start) [J]

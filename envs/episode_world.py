@@ -131,7 +131,7 @@ class EpisodeWorld:
             track.set_friction(friction)
             track.scale_drive(values["drive_force"])
         self._pushed = False
-        start = Start.of(course, values, self._reach)
+        start = EpisodeStart.of(course, values, self._reach)
         for name, angle in start_angles(self._vehicle, values).items():
             if angle != 0.0:
                 self.robot.flippers[name].place(angle)
@@ -261,7 +261,7 @@ def start_angles(vehicle: VehicleDescription, values: Mapping[str, Any]) -> dict
     return {name: values[f"initial_flippers_{flipper.tip_direction}"] for name, flipper in flippers}
 
 
-class Start(NamedTuple):
+class EpisodeStart(NamedTuple):
     """Start of an episode.
 
     Attributes:
@@ -281,7 +281,7 @@ class Start(NamedTuple):
     speed: float
 
     @classmethod
-    def of(cls, course: EpisodeCourse, values: Mapping[str, Any], reach: float) -> Start:
+    def of(cls, course: EpisodeCourse, values: Mapping[str, Any], reach: float) -> EpisodeStart:
         """Start on a course by parameter values; within the path it leans as the ground does.
 
         Args:
@@ -383,7 +383,7 @@ class EpisodeBatch:
             self._torques[chosen] = torques
         batch.set_gravity([v["gravity"] for v in values], chosen)
         pairs = zip(courses, values, strict=True)
-        starts = np.array([Start.of(course, own, self._reach) for course, own in pairs])
+        starts = np.array([EpisodeStart.of(course, own, self._reach) for course, own in pairs])
         angles = [start_angles(self._vehicle, own) for own in values]
         made = np.array([course.index is not None for course in courses])
         for rows, indexed in ((np.flatnonzero(made), True), (np.flatnonzero(~made), False)):
@@ -394,7 +394,7 @@ class EpisodeBatch:
                     if indexed
                     else {"terrain": [course.terrain for course in some]}
                 )
-                given = dict(zip(Start._fields, starts[rows].T, strict=True))
+                given = dict(zip(EpisodeStart._fields, starts[rows].T, strict=True))
                 flippers = {name: [angles[k][name] for k in rows.tolist()] for name in self._vehicle.flippers}
                 batch.reset(chosen[rows], **given, flippers=flippers, **grounds)
 
