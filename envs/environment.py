@@ -139,7 +139,9 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         motion = RobotMotions.of_robot(episode_world.robot)
         episode.begin(_ONE, [course], [values], [self.np_random], motion)
         self._episode = episode
-        return episode.observe(0), self._info(episode, dict.fromkeys(self.reward.weights, 0.0), 0.0)
+        return episode.perception.observe(0), self._info(
+            episode, dict.fromkeys(self.reward.weights, 0.0), 0.0
+        )
 
     def step(self, action: NDArray[np.float32]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Apply an action for one control step.
@@ -160,8 +162,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             raise self._refusal("step")
         actions = self.actuators.check(action)[None]
         due = episode.delayed(_ONE, actions)[0].astype(float)
-        pushes = episode.pushes(_ONE)
-        episode_world.push(None if pushes is None else pushes[0])
+        if episode.pushed and (pushes := episode.pushes(_ONE)) is not None:
+            episode_world.push(pushes[0])
         began = time.perf_counter()
         try:
             episode_world.act(self.actuators, due, self.render_mode == "human")
@@ -176,7 +178,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             terms[name] = float(term[0])
         info = self._info(episode, terms, float(ends.slip[0]))
         ended = bool(ends.terminated[0]), bool(ends.truncated[0])
-        return episode.observe(0), float(ends.rewards[0]), *ended, info
+        return episode.perception.observe(0), float(ends.rewards[0]), *ended, info
 
     def _info(self, episode: Episodes, terms: dict[str, float], slip: float) -> dict[str, Any]:
         """`info` of the present state: outcome, reward terms, slip, and totals at an episode's end."""

@@ -153,13 +153,14 @@ class EpisodeWorld:
         """
         actuators.command(self.robot, action)
         self.world.run(self._period, real_time=real_time)
+        if self._pushed:
+            self.robot.apply_force((0.0, 0.0, 0.0))
+            self._pushed = False
 
-    def push(self, change: NDArray[np.float64] | None) -> None:
-        """Let a force in the next control step change the robot's velocity (3,) [m/s]; None for no force."""
-        if change is None and not self._pushed:
-            return
-        self._pushed = change is not None
-        force = np.zeros(3) if change is None else change * self.robot.mass / self._period
+    def push(self, change: NDArray[np.float64]) -> None:
+        """Let a force in the next control step alone change the robot's velocity by so much (3,) [m/s]."""
+        self._pushed = True
+        force = change * self.robot.mass / self._period
         self.robot.apply_force(force.tolist(), self.robot.body_motion().center.tolist())
 
     def loads(self, robots: NDArray[np.intp]) -> NDArray[np.float64]:
