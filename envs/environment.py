@@ -33,8 +33,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
 
     `gymnasium.make("segtrack/StepClimb-v0", height=(0.1, 0.3))` and the like make one. Parameters
     of the task and of the robot (`env.unwrapped.parameters`) are keywords: a number fixes one, a
-    pair (low, high) samples it for each episode. `reset(options={...})` takes the same for one
-    episode. Sampled values are in `info["parameters"]`.
+    pair (low, high) samples it for each episode, a `Distribution` draws it. `reset(options={...})` takes
+    the same for one episode. Sampled values are in `info["parameters"]`.
 
     Every `info` is of numbers alone. It has `parameters` (a word as its index in the parameter's `options`),
     `outcome` (an index in `segtrack.envs.OUTCOMES`), `success`, `progress` [m], `slip` (of the last control
@@ -155,7 +155,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         self._values = coded(self.parameters, values)
         if self._window is not None:
             self._window.show(self._take_picture(), 1.0 / self.control_period)
-        return episode.observe(0), self._info(episode, dict.fromkeys(self.reward.weights, 0.0), 0.0)
+        info = self._info(episode, dict.fromkeys(self.reward.weights, 0.0), 0.0)
+        return episode.perception.observe(0), info
 
     def step(self, action: NDArray[np.float32]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Apply an action for one control step.
@@ -176,8 +177,8 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
             raise self._refusal("step")
         actions = self.actuators.check(action)[None]
         due = episode.delayed(_ONE, actions)[0].astype(float)
-        pushes = episode.pushes(_ONE)
-        episode_world.push(None if pushes is None else pushes[0])
+        if episode.pushed and (pushes := episode.pushes(_ONE)) is not None:
+            episode_world.push(pushes[0])
         began = time.perf_counter()
         try:
             in_real_time = self.render_mode == "human" and self._window is None
@@ -195,7 +196,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         ended = bool(ends.terminated[0]), bool(ends.truncated[0])
         if self._window is not None:
             self._window.show(self._take_picture(), 1.0 / self.control_period)
-        return episode.observe(0), float(ends.rewards[0]), *ended, info
+        return episode.perception.observe(0), float(ends.rewards[0]), *ended, info
 
     def _info(self, episode: Episodes, terms: dict[str, float], slip: float) -> dict[str, Any]:
         """`info` of the present state: outcome, reward terms, slip, and totals at an episode's end."""

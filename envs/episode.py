@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from segtrack.engine import ActuatorState
 from segtrack.envs.memory import Memories
 from segtrack.envs.parameters import ROBOT_PARAMETERS, Number, Values
-from segtrack.envs.sensors import Perception
+from segtrack.envs.sensors import Perception, not_finite
 from segtrack.envs.setup import TaskSetup
 from segtrack.envs.task import EpisodeCourse, PathPoint, Paths, outcomes_of
 from segtrack.envs.view import (
@@ -28,7 +28,7 @@ from segtrack.envs.view import (
     Rows,
     TaskView,
 )
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import UnknownNameError
 from segtrack.robot import RobotState, longitudinal_slip
 
 
@@ -113,6 +113,8 @@ class Episodes:
         courses: Terrain and path of each robot (N,).
         values: Parameter values of each robot (N,).
         view: View of the robots after their latest control step.
+        perception: State of the sensors, with the latest observations.
+        pushed: True if any robot may be pushed.
         outcome: Outcome of each robot, `running` until its end (N,).
         steps: Number of control steps so far (N,).
         elapsed: Wall time of the simulation so far (N,) [s].
@@ -140,8 +142,8 @@ class Episodes:
         actions = len(setup.actuators.names)
         self._given = np.zeros((_longest_delay() + 1, count, actions), np.float32)
         self._readings, self._memories = Readings(reader), Memories(setup.memories, count)
-        self._potentials = {name: np.zeros(count) for name in setup.reward.potentials}
-        self._perception = Perception(setup.groups, count)
+        self._potentials = {name: np.zeros(count) for name in setup.reward.potential_names}
+        self.perception = Perception(setup.groups, count)
         self.outcome = np.full(count, "running", dtype="<U10")
         self.steps = np.zeros(count, dtype=np.intp)
         self.elapsed, self.energy = np.zeros((2, count))
@@ -184,17 +186,19 @@ class Episodes:
         fractions = np.array([own["initial_time"] for own in values], dtype=float)
         self._over[chosen] = fractions * setup.time_limit / setup.control_period
         self._pushes[chosen] = [(own["push"], own["push_interval"]) for own in values]
+        self.pushed = bool(self._pushes[:, 0].any())
         noises = np.array([own["sensor_noise"] for own in values], dtype=float)
-        self._perception.begin(chosen, noises, rngs)
+        self.perception.begin(chosen, noises, rngs)
         self.steps[chosen], self.elapsed[chosen], self.energy[chosen] = 0, 0.0, 0.0
         self.outcome[chosen] = "running"
         still = np.zeros_like(self._given[0, chosen])
         now = self._look(chosen, motion, still, still, motion.belt_energies, np.zeros_like(motion.velocity))
         self._memories.begin(chosen, now, rngs)
-        for name, potentials in self._potentials.items():
-            potentials[chosen] = setup.reward.value(name, now)
+        if self._potentials:
+            for name, values in setup.reward.potentials(now).items():
+                self._potentials[name][chosen] = values
         self.view = self.view.put(chosen, now) if hasattr(self, "view") else now
-        self._perceive(chosen, now)
+        self.perception.look(chosen, now, self._rngs)
 
     def delayed(self, chosen: Rows, actions: NDArray[np.float32]) -> NDArray[np.float32]:
         """Store actions (n, A), and return the actions now due after the delay; 0 at first."""
@@ -208,8 +212,6 @@ class Episodes:
         A push comes with the probability of a step's length over the mean interval.
         """
         pushed, period = self._pushes[chosen], self._setup.control_period
-        if not pushed[:, 0].any():
-            return None
         changes = np.zeros((len(chosen), 3))
         for k, (speed, interval) in enumerate(pushed.tolist()):
             rng = self._rngs[chosen[k]]
@@ -252,21 +254,26 @@ class Episodes:
         )
         way = np.add.reduce((motion.position - old.position[chosen]) * now.forward, axis=1)
         slip = np.asarray(longitudinal_slip(travels / setup.control_period, way / setup.control_period))
-        terms = setup.reward.terms(now, {name: each[chosen] for name, each in self._potentials.items()})
+        potentials = {}
+        for name, values in self._potentials.items():
+            potentials[name] = values[chosen]
+        terms = setup.reward.terms(now, potentials)
         rewards = sum(terms.values(), np.zeros(len(chosen)))
         if not np.isfinite(rewards).all():
             for name, term in terms.items():
                 for k in np.flatnonzero(~np.isfinite(term)).tolist():
-                    raise self._refusal(f"reward term {name}", chosen[k], float(term[k]))
+                    raise not_finite(f"reward term {name}", int(chosen[k]), len(self), float(term[k]))
         # The robot's own ending counts where it falls together with the end of the time.
         terminated = now.outcome != "running"
         truncated = now.time >= setup.time_limit - 1e-9
         self.outcome[chosen] = np.where(truncated & ~terminated, "timeout", now.outcome)
-        for name, potentials in self._potentials.items():
-            potentials[chosen] = setup.reward.value(name, now)
-        self._memories.update(chosen, now, [self._rngs[i] for i in chosen.tolist()])
+        if self._potentials:
+            for name, values in setup.reward.potentials(now).items():
+                self._potentials[name][chosen] = values
+        if setup.memories:
+            self._memories.update(chosen, now, [self._rngs[i] for i in chosen.tolist()])
         self.view = before.put(chosen, now)
-        self._perceive(chosen, now)
+        self.perception.look(chosen, now, self._rngs)
         return Ends(rewards, terminated, truncated, terms, slip)
 
     def diverge(self, chosen: Rows) -> Ends:
@@ -286,7 +293,7 @@ class Episodes:
         acceleration: NDArray[np.float64],
     ) -> TaskView:
         """View of robots; `energies` are the belts' work before the step (n, T) [J]."""
-        self._readings.clear()
+        self._readings.known.clear()
         paths = self._paths.rows(chosen)
         progress, lateral, heading = paths.locate(motion.position[:, :2])
         return TaskView.of(
@@ -315,20 +322,3 @@ class Episodes:
         if name not in self._setup.parameters:
             raise UnknownNameError(f"parameter of {self._setup.task.name}", name, self._setup.parameters)
         return np.array([self.values[i][name] for i in chosen.tolist()])
-
-    def observe(self, robots: int | slice = slice(None)) -> Any:
-        """Form the present observations of one robot, or of all."""
-        return self._perception.observe(robots)
-
-    def _perceive(self, chosen: Rows, now: TaskView) -> None:
-        """Read and check what robots see now, and let them perceive it."""
-        groups = self._setup.groups
-        entries = groups.read(now)
-        if np.isnan(entries).any():
-            row, entry = np.argwhere(np.isnan(entries))[0].tolist()
-            raise self._refusal(f"observation entry {groups.labels[entry]}", chosen[row], math.nan)
-        self._perception.look(chosen, entries, [self._rngs[i] for i in chosen.tolist()])
-
-    def _refusal(self, what: str, robot: int, got: float) -> InvalidValueError:
-        """Return the error for a value that is no number, naming the robot where there are several."""
-        return InvalidValueError(what + f" of robot {robot}" * (len(self) > 1), "a finite number", got)

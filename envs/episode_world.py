@@ -131,7 +131,7 @@ class EpisodeWorld:
             track.set_friction(friction)
             track.scale_drive(values["drive_force"])
         self._pushed = False
-        start = Start.of(course, values, self._reach)
+        start = EpisodeStart.of(course, values, self._reach)
         for name, angle in start_angles(self._vehicle, values).items():
             if angle != 0.0:
                 self.robot.flippers[name].place(angle)
@@ -153,13 +153,14 @@ class EpisodeWorld:
         """
         actuators.command(self.robot, action)
         self.world.run(self._period, real_time=real_time)
+        if self._pushed:
+            self.robot.apply_force((0.0, 0.0, 0.0))
+            self._pushed = False
 
-    def push(self, change: NDArray[np.float64] | None) -> None:
-        """Let a force in the next control step change the robot's velocity (3,) [m/s]; None for no force."""
-        if change is None and not self._pushed:
-            return
-        self._pushed = change is not None
-        force = np.zeros(3) if change is None else change * self.robot.mass / self._period
+    def push(self, change: NDArray[np.float64]) -> None:
+        """Let a force in the next control step alone change the robot's velocity by so much (3,) [m/s]."""
+        self._pushed = True
+        force = change * self.robot.mass / self._period
         self.robot.apply_force(force.tolist(), self.robot.body_motion().center.tolist())
 
     def loads(self, robots: NDArray[np.intp]) -> NDArray[np.float64]:
@@ -261,7 +262,7 @@ def start_angles(vehicle: VehicleDescription, values: Mapping[str, Any]) -> dict
     return {name: values[f"initial_flippers_{flipper.tip_direction}"] for name, flipper in flippers}
 
 
-class Start(NamedTuple):
+class EpisodeStart(NamedTuple):
     """Start of an episode.
 
     Attributes:
@@ -281,7 +282,7 @@ class Start(NamedTuple):
     speed: float
 
     @classmethod
-    def of(cls, course: EpisodeCourse, values: Mapping[str, Any], reach: float) -> Start:
+    def of(cls, course: EpisodeCourse, values: Mapping[str, Any], reach: float) -> EpisodeStart:
         """Start on a course by parameter values; within the path it leans as the ground does.
 
         Args:
@@ -383,7 +384,7 @@ class EpisodeBatch:
             self._torques[chosen] = torques
         batch.set_gravity([v["gravity"] for v in values], chosen)
         pairs = zip(courses, values, strict=True)
-        starts = np.array([Start.of(course, own, self._reach) for course, own in pairs])
+        starts = np.array([EpisodeStart.of(course, own, self._reach) for course, own in pairs])
         angles = [start_angles(self._vehicle, own) for own in values]
         made = np.array([course.index is not None for course in courses])
         for rows, indexed in ((np.flatnonzero(made), True), (np.flatnonzero(~made), False)):
@@ -394,7 +395,7 @@ class EpisodeBatch:
                     if indexed
                     else {"terrain": [course.terrain for course in some]}
                 )
-                given = dict(zip(Start._fields, starts[rows].T, strict=True))
+                given = dict(zip(EpisodeStart._fields, starts[rows].T, strict=True))
                 flippers = {name: [angles[k][name] for k in rows.tolist()] for name in self._vehicle.flippers}
                 batch.reset(chosen[rows], **given, flippers=flippers, **grounds)
 

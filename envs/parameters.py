@@ -254,6 +254,17 @@ def _checked(parameter: Parameter, name: str, given: Any, robots: int | None) ->
     return RobotValues(tuple(parameter.check(name, row) for row in given.tolist()))
 
 
+def refuse_functions(given: Mapping[str, Any]) -> None:
+    """Refuse distributions, where values are to be written to a file.
+
+    Raises:
+        InvalidValueError: There is one.
+    """
+    for name, value in given.items():
+        if callable(value):
+            raise InvalidValueError(name, "a number, a range or words, to be written to a file", value)
+
+
 def row_of(given: Values, robot: int) -> Values:
     """Values, ranges or distributions of one robot."""
     return {
@@ -335,14 +346,16 @@ ROBOT_PARAMETERS: dict[str, Parameter] = {
 def robot_parameters(vehicle: VehicleDescription) -> dict[str, Parameter]:
     """Return the robot's parameters; the friction's default is the tracks', if all are equal.
 
-    Those of flippers are left out without flippers.
+    Those of flippers that it does not have are left out.
     """
     frictions = {track.spec.contact.friction for track in vehicle.mounted_tracks()}
     friction = ROBOT_PARAMETERS["friction"]
     if len(frictions) == 1 and isinstance(friction, Number):
         friction = replace(friction, default=frictions.pop())
+    ends = {flipper.tip_direction for flipper in vehicle.flippers.values()}
+    own = {f"initial_flippers_{end}" for end in ends} | {"flipper_torque"} if ends else set()
     known = {**ROBOT_PARAMETERS, "friction": friction}
-    return known if vehicle.flippers else {n: p for n, p in known.items() if n not in FLIPPER_PARAMETERS}
+    return {name: p for name, p in known.items() if name not in FLIPPER_PARAMETERS or name in own}
 
 
 FLIPPER_PARAMETERS = ("flipper_torque", "initial_flippers_front", "initial_flippers_rear")

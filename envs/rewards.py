@@ -111,22 +111,22 @@ class Reward:
         self.weights = {name: finite(f"weight of reward term {name}", chosen[name]) for name in self._terms}
 
     @property
-    def potentials(self) -> tuple[str, ...]:
+    def potential_names(self) -> tuple[str, ...]:
         """Names of the terms that are differences of a potential."""
         return tuple(name for name, term in self._terms.items() if term.discount is not None)
 
-    def value(self, name: str, view: TaskView) -> NDArray[Any]:
-        """Return the value of a term's function (N,).
+    def potentials(self, view: TaskView) -> dict[str, NDArray[Any]]:
+        """Return the potentials (N,), by the names of their terms.
 
         Raises:
-            InvalidValueError: It does not give a number for each robot.
+            InvalidValueError: One that does not give a number for each robot.
         """
-        value = np.asarray(self._terms[name].value(view))
-        if value.dtype.kind not in "fiub" or value.shape != view.yaw.shape:
-            got = Phrase(f"{value.dtype} of shape {value.shape}")
-            expected = f"numbers of shape {view.yaw.shape}, a row a robot"
-            raise InvalidValueError(f"reward term {name}", expected, got)
-        return value
+        potentials, shape = {}, view.yaw.shape
+        for name in self.potential_names:
+            potentials[name] = value = np.asarray(self._terms[name].value(view))
+            if value.dtype.kind not in "fiub" or value.shape != shape:
+                raise _other(name, value, shape)
+        return potentials
 
     def terms(
         self, view: TaskView, before: Mapping[str, NDArray[np.float64]] | None = None
@@ -140,9 +140,11 @@ class Reward:
         Raises:
             InvalidValueError: A term that does not give a number for each robot.
         """
-        terms = {}
+        terms, shape = {}, view.yaw.shape
         for name, term in self._terms.items():
-            value = self.value(name, view)
+            value = np.asarray(term.value(view))
+            if value.dtype.kind not in "fiub" or value.shape != shape:
+                raise _other(name, value, shape)
             if term.discount is not None:
                 value = term.discount * value * (view.outcome == "running")
                 value -= 0.0 if before is None else before[name]
@@ -156,6 +158,12 @@ class Reward:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a copy."""
         self.__dict__ |= state | {"_terms": pickled_rows(state["_terms"], TERMS)}
+
+
+def _other(name: str, value: NDArray[Any], shape: tuple[int, ...]) -> InvalidValueError:
+    """Return the error for the value of a term that is no number for each robot."""
+    got = Phrase(f"{value.dtype} of shape {value.shape}")
+    return InvalidValueError(f"reward term {name}", f"numbers of shape {shape}, a row a robot", got)
 
 
 def reward_table() -> str:

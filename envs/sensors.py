@@ -189,28 +189,25 @@ class Sensors:
         """Return the row of a part, by its name."""
         return self._rows[name]
 
-    def read_part(self, view: TaskView, part: Entries) -> NDArray[Any]:
-        """Read a part's entries of N robots (N, n), without noise and not clipped.
-
-        Raises:
-            InvalidValueError: It does not give its entries for each robot.
-        """
-        read = np.asarray(self._rows[part.name].read(view, self._setup))
-        shape = (*view.yaw.shape, len(part.labels))
-        if read.shape != shape or read.dtype.kind not in "fiub":
-            got = Phrase(f"{read.dtype} of shape {read.shape}")
-            raise InvalidValueError(
-                f"observation part {part.name}", f"numbers of shape {shape}, a row a robot", got
-            )
-        return read
-
-    def read(self, view: TaskView) -> NDArray[np.float64]:
+    def read(self, view: TaskView, parts: Sequence[Entries] | None = None) -> NDArray[np.float64]:
         """Read all entries of N robots at present (N, n), without noise and not clipped.
+
+        Args:
+            view: View of the robots.
+            parts: Parts to read, all if not given.
 
         Raises:
             InvalidValueError: A part that does not give its entries for each robot.
         """
-        return np.concatenate([self.read_part(view, part) for part in self.parts], axis=1, dtype=float)
+        rows, (count,) = [], view.yaw.shape
+        for part in self.parts if parts is None else parts:
+            read = np.asarray(self._rows[part.name].read(view, self._setup))
+            if read.shape != (count, len(part.labels)) or read.dtype.kind not in "fiub":
+                expected = f"numbers of shape {(count, len(part.labels))}, a row a robot"
+                got = Phrase(f"{read.dtype} of shape {read.shape}")
+                raise InvalidValueError(f"observation part {part.name}", expected, got)
+            rows.append(read)
+        return np.concatenate(rows, axis=1, dtype=float)
 
     def clip(self, entries: NDArray[np.floating]) -> NDArray[np.float32]:
         """Clip all entries at one time (..., n) to their ranges."""
@@ -333,13 +330,14 @@ def _entries(name: str, row: ObservationPart, setup: ObservationSetup) -> Entrie
 class ObservationGroups:
     """Sensors of all groups, and the errors of what they read.
 
-    What several groups see alike is read once, and has the same errors for all of them. Entries read by
-    `read` (N, m) are those of all groups, each once.
+    What several groups see alike is read once, and has the same errors for all of them.
 
     Attributes:
         groups: Sensors of each group; of one without a name where there are no groups.
         space: Space of the observations: of the one without a name, or of each group by name.
-        labels: Labels of the entries that are read.
+        parts: Parts to be read of each group, those of earlier groups left out.
+        labels: Labels of the entries (m) that are read.
+        columns: Which of them each group sees.
         half_ranges: Half the range of each of them, 0 of what has no sensor noise (m,).
         models: Sensor models, each with the entries that it is about.
         clean: True for each group that sees no errors.
@@ -386,57 +384,35 @@ class ObservationGroups:
         spaces_of = {str(each.group): each.space for each in self.groups}
         self.space = spaces.Dict(spaces_of) if groups else self.groups[0].space
         self._collect_entries()
-        names = dict.fromkeys(part.name for _, part, _ in self._read)
+        names = dict.fromkeys(name for name, _ in self._known)
         for name in models:
             if name not in names:
                 raise UnknownNameError("observation part", name, names)
-        self.models = tuple((models[p.name], where) for _, p, where in self._read if p.name in models)
+        self.models = tuple((models[name], where) for name, where in self._known if name in models)
         self.longest_delay = max((model.longest_delay for model, _ in self.models), default=0)
 
     def _collect_entries(self) -> None:
         """Find which parts are to be read, each once, and which columns of these each group sees."""
-        self._read: list[tuple[Sensors, Entries, slice]] = []
+        self.parts: list[list[Entries]] = []
         known: dict[tuple[str, int], slice] = {}
         columns, halves, labels = [], [], list[str]()
         for sensors in self.groups:
-            seen = []
+            seen, own = [], list[Entries]()
             for part in sensors.parts:
                 row = sensors.row(part.name)
                 key = part.name, id(row)
                 if key not in known:
                     start = len(labels)
                     known[key] = slice(start, start + len(part.labels))
-                    self._read.append((sensors, part, known[key]))
+                    own.append(part)
                     labels += [f"{part.name}.{label}" for label in part.labels]
                     low, high = part.low.astype(np.float32), part.high.astype(np.float32)
                     halves.append((high - low) / 2 if row.measured else np.zeros(len(low)))
                 seen.append(np.arange(known[key].start, known[key].stop))
+            self.parts.append(own)
             columns.append(np.concatenate(seen))
-        self._columns, self.labels, self.half_ranges = columns, tuple(labels), np.concatenate(halves)
-
-    def read(self, view: TaskView) -> NDArray[np.float64]:
-        """Read the entries of all groups, each once, of N robots (N, m), without errors.
-
-        Raises:
-            InvalidValueError: A part that does not give its entries for each robot.
-        """
-        read = [sensors.read_part(view, part) for sensors, part, _ in self._read]
-        return np.concatenate(read, axis=1, dtype=float)
-
-    def select(self, group: int, entries: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Select the entries of a group (N, n) from those of all (N, m), and clip them to their ranges."""
-        whole_width = len(self.groups) == 1
-        return self.groups[group].clip(entries if whole_width else entries[:, self._columns[group]])
-
-    def form(self, frames: Sequence[NDArray[np.float32]]) -> Any:
-        """Form observations of the space from the history of each group (..., history, n)."""
-        formed = [
-            sensors.form(each if sensors.history > 1 else each[..., 0, :])
-            for sensors, each in zip(self.groups, frames, strict=True)
-        ]
-        if self.groups[0].group is None:
-            return formed[0]
-        return {str(sensors.group): each for sensors, each in zip(self.groups, formed, strict=True)}
+        self.columns, self.labels, self.half_ranges = columns, tuple(labels), np.concatenate(halves)
+        self._known = [(name, where) for (name, _), where in known.items()]
 
 
 class Perception:
@@ -477,26 +453,41 @@ class Perception:
                 )
                 self._noises[i, where] = np.hypot(self._noises[i, where], noise)
 
-    def look(self, chosen: Rows, entries: NDArray[np.float64], rngs: Sequence[np.random.Generator]) -> None:
+    def look(self, chosen: Rows, view: TaskView, rngs: Sequence[np.random.Generator]) -> None:
         """Take in what there is to see now, with errors; the first look of an episode fills its history.
 
         Args:
             chosen: Indices of the robots (n,).
-            entries: Entries of all groups, as `ObservationGroups.read` returns them (n, m).
-            rngs: Random generators of the robots (n,).
+            view: View of them.
+            rngs: Random generators of all robots (N,).
+
+        Raises:
+            InvalidValueError: A part that does not give its entries for each robot, or gives NaN.
         """
+        own, read = self._groups, []
+        for sensors, parts in zip(own.groups, own.parts, strict=True):
+            if parts:
+                read.append(sensors.read(view, parts))
+        entries = read[0] if len(read) == 1 else np.concatenate(read, axis=1)
+        if np.isnan(entries).any():
+            row, entry = np.argwhere(np.isnan(entries))[0].tolist()
+            what = f"observation entry {own.labels[entry]}"
+            raise not_finite(what, int(chosen[row]), len(self._looks), math.nan)
         first, seen = self._looks[chosen] == 0, entries
-        if self._groups.models:
+        if own.models:
             seen = self._late(chosen, entries, first) + self._biases[chosen]
         noises = self._noises[chosen]
         noisy = np.flatnonzero(noises.any(axis=1)).tolist()
         if noisy and seen is entries:
             seen = entries.copy()
         for k in noisy:
-            seen[k] += noises[k] * rngs[k].standard_normal(entries.shape[1])
-        for group, (frames, clean) in enumerate(zip(self._frames, self._groups.clean, strict=True)):
-            now = self._groups.select(group, entries if clean else seen)
-            if frames.shape[1] > 1:
+            seen[k] += noises[k] * rngs[chosen[k]].standard_normal(entries.shape[1])
+        for sensors, frames, clean, columns in zip(
+            own.groups, self._frames, own.clean, own.columns, strict=True
+        ):
+            now = entries if clean else seen
+            now = sensors.clip(now if len(own.groups) == 1 else now[:, columns])
+            if sensors.history > 1:
                 frames[chosen, :-1] = np.where(first[:, None, None], now[:, None], frames[chosen, 1:])
             frames[chosen, -1] = now
         self._looks[chosen] += 1
@@ -512,5 +503,14 @@ class Perception:
         return self._past[when, chosen[:, None], np.arange(entries.shape[1])]
 
     def observe(self, robots: int | slice = slice(None)) -> Any:
-        """Form the present observations of one robot or of several."""
-        return self._groups.form([frames[robots] for frames in self._frames])
+        """Form the present observations of one robot or of all."""
+        formed = {}
+        for sensors, frames in zip(self._groups.groups, self._frames, strict=True):
+            seen = frames[robots]
+            formed[sensors.group] = sensors.form(seen if sensors.history > 1 else seen[..., 0, :])
+        return formed[None] if None in formed else formed
+
+
+def not_finite(what: str, robot: int, count: int, got: float) -> InvalidValueError:
+    """Return the error for a value that is no finite number, naming the robot where there are several."""
+    return InvalidValueError(what + f" of robot {robot}" * (count > 1), "a finite number", got)

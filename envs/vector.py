@@ -202,7 +202,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         self._over[chosen] = True  # If this is refused, they must be reset before they step.
         self._begin(chosen, own)
         self._over[chosen] = False
-        return self._episodes.observe(), self._info(chosen)
+        return self._episodes.perception.observe(), self._info(chosen)
 
     def step(
         self, actions: Any
@@ -230,7 +230,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         (waiting, acting), due = map(np.flatnonzero, (self._over, ~self._over)), np.zeros_like(taken)
         due[acting] = episodes.delayed(acting, taken[acting])
         self.actuators.command(batch, due.astype(float))
-        self._episode_batch.push(acting, episodes.pushes(acting))
+        self._episode_batch.push(acting, episodes.pushes(acting) if episodes.pushed else None)
         began = time.perf_counter()
         batch.run(self.control_period)
         elapsed, running = time.perf_counter() - began, batch.running[acting]
@@ -251,12 +251,12 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         if self.autoreset_mode is AutoresetMode.SAME_STEP and len(over):
             seen = np.full(count, None, dtype=object)
             for i in over.tolist():
-                seen[i] = episodes.observe(i)
+                seen[i] = episodes.perception.observe(i)
             finals = _with_masks({"final_obs": seen, "final_info": self._info(over)}, self._over.copy())
             self._begin(over, {})
             self._over = np.zeros(count, np.bool_)
         info = {**finals, **self._info(np.arange(count))}
-        return episodes.observe(), rewards, *ended, info
+        return episodes.perception.observe(), rewards, *ended, info
 
     def close_extras(self, **_: Any) -> None:
         """End the threads; `close()` calls this, once."""

@@ -92,24 +92,24 @@ class RobotReader(Protocol):
 
 
 class Readings:
-    """Cache of what an engine tells of robots now: read once, until it is cleared."""
+    """Cache of what an engine tells of robots now: read once, until it is cleared.
+
+    Attributes:
+        known: What was read, by name and robots; to be cleared when time has gone on.
+    """
 
     def __init__(self, reader: RobotReader) -> None:
         """Read from an engine's world."""
-        self._reader, self._known = reader, dict[tuple[str, bytes], Array]()
-
-    def clear(self) -> None:
-        """Forget what was read, because time has gone on."""
-        self._known.clear()
+        self._reader, self.known = reader, dict[tuple[str, bytes], Array]()
 
     def read(self, what: Literal["loads", "slips"], robots: Rows) -> Array:
         """Return a reading of some robots (n, ...), see `RobotReader`, read-only."""
         key = what, robots.tobytes()
-        if key not in self._known:
+        if key not in self.known:
             read = getattr(self._reader, what)(robots)
             read.setflags(write=False)
-            self._known[key] = read
-        return self._known[key]
+            self.known[key] = read
+        return self.known[key]
 
 
 class RobotReadings(NamedTuple):

@@ -16,6 +16,7 @@ from segtrack.envs.parameters import (
     Number,
     Parameter,
     check_values,
+    refuse_functions,
     robot_parameters,
     spread,
 )
@@ -105,7 +106,7 @@ class EvaluationSetup:
         if task.difficulty in self.parameters:
             what = f"parameter {task.difficulty}"
             raise InvalidValueError(what, "given as levels", self.parameters[task.difficulty])
-        check_values({**task.parameters, **ROBOT_PARAMETERS}, self.parameters, self.task)
+        refuse_functions(check_values({**task.parameters, **ROBOT_PARAMETERS}, self.parameters, self.task))
 
     @property
     def models(self) -> tuple[tuple[EngineName, str], ...]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from segtrack.description import load_vehicle
 from segtrack.envs.objects import load_options
-from segtrack.envs.parameters import ROBOT_PARAMETERS, WordChoice, check_values, spread
+from segtrack.envs.parameters import ROBOT_PARAMETERS, WordChoice, check_values, refuse_functions, spread
 from segtrack.envs.setup import EnvironmentOptions, TaskSetup, make_graded_task
 from segtrack.envs.task import Task
 from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
@@ -121,7 +121,7 @@ class TrainingSettings:
         if self.learner not in LEARNERS:
             raise UnknownNameError("learner's device", self.learner, LEARNERS)
         kinds = {**task.parameters, **ROBOT_PARAMETERS}
-        check_values(kinds, self.parameters, self.task)
+        refuse_functions(check_values(kinds, self.parameters, self.task))
         if self.hardest is None:
             return
         if task.difficulty in self.parameters:

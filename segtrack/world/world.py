@@ -256,7 +256,7 @@ class World:
         check_ground(self.terrains, at)
         if finite("roll [rad]", roll) or finite("pitch [rad]", pitch):
             attitude = roll, pitch, finite("yaw [rad]", yaw)
-            height = leaning_height(robot, self.terrains, *at, attitude)
+            height = leaning_height(robot, self.terrains, at[0], at[1], attitude)
             robot.reset_base_pose((*at, height), quaternion_of(attitude_rotation(attitude)))
             return
         orientation = heading_quaternion(yaw)

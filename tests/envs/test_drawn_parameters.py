@@ -1,12 +1,14 @@
 """Parameters that episodes draw."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from segtrack.envs import Environment, LogUniform, Number
+from segtrack.envs.learning import EvaluationSetup, TrainingSettings
 from segtrack.envs.parameters import WordChoice, sample_values
 from segtrack.errors import InvalidValueError
 
@@ -93,6 +95,14 @@ def test_what_distributions_may_not_draw_is_refused(given, message):
     with pytest.raises(InvalidValueError) as error, Environment("RoughTerrain", **given) as env:
         env.reset(seed=0)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("make", [TrainingSettings, partial(EvaluationSetup, policies=("scripted",))])
+def test_settings_that_are_written_to_a_file_have_no_functions(make):
+    with pytest.raises(
+        InvalidValueError, match="mass must be a number, a range or words, to be written to a"
+    ):
+        make(task="StepClimb", parameters={"mass": LogUniform(0.8, 1.2)})
 
 
 @pytest.mark.parametrize("bounds", [(0.0, 1.0), (2.0, 1.0), (math.nan, 1.0)])

@@ -173,5 +173,9 @@ def test_what_no_vehicle_file_can_say_is_refused_elsewhere(track_model):
 
 
 def test_vehicles_without_flippers_have_none_of_their_parameters():
+    with environment("Drive", vehicle="packbot") as env:
+        assert {"flipper_torque", "initial_flippers_front"} <= set(env.parameters)
+        assert "initial_flippers_rear" not in env.parameters
+        env.reset(seed=0)
     with pytest.raises(UnknownNameError, match="no parameter of Drive 'flipper_torque'"):
         environment("Drive", vehicle="bunker", flipper_torque=0.5).__enter__()

@@ -73,7 +73,7 @@ def test_tracks_carry_the_weight_and_the_body_does_on_its_back():
         assert env.view.body_load[0] == 0.0
         robot_of(env).reset_base_pose((0.0, 0.0, 0.2), (1.0, 0.0, 0.0, 0.0))
         env._episode_world.world.run(2.0)
-        env._episode._readings.clear()
+        env._episode._readings.known.clear()
         total = env.view.track_loads[0].sum() + env.view.body_load[0]
         assert total == pytest.approx(WEIGHT, rel=0.01)
 
