@@ -45,6 +45,7 @@ EXTRAS = {
     "segtrack.logs.reading.bag_writing": "rosbags",
     "segtrack.recording.messages": "rosbags",
     "segtrack.recording.recorder": "mcap",
+    "segtrack.envs.learning.rsl_rl": "rsl_rl",
     "segtrack.recording.recording": "mcap",
     "segtrack.recording.replay": "mcap",
     "segtrack.recording.storage": "zstandard",

@@ -315,7 +315,7 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     for name in ("train", "evaluate"):
         yield [name, "math:pi"], "task must be a task's name, or a Task, got 3.141592653589793"
         graded = "one with a difficulty, which names a parameter, and levels of it, got none"
-        yield [name, "course:hurdles"], f"task course:hurdles must be {graded}"
+        yield [name, "course:figure-8"], f"task course:figure-8 must be {graded}"
     slow = "no preset of the engine native 'slow'; there are: exact, fast"
     yield ["train", "StepClimb", "--preset", "slow"], slow
     yield ["reproduce", "turning", "--scene", "moon"], "no scene 'moon'; there are: spot, slope, arcs"
