@@ -258,28 +258,23 @@ def _segment_boxes(belt: BeltDesign) -> NDArray[np.float64]:
 
 
 @compiled
-def segment_of(belts: BeltArrays, belt: int, coordinate: float) -> int:
-    """Segment of a belt's path on which a belt coordinate [m] is."""
+def place_on_path(belts: BeltArrays, belt: int, coordinate: float) -> tuple[int, float]:
+    """Segment of a belt's path on which a belt coordinate [m] is, and how far along it [m]."""
     perimeter = belts.perimeters[belt]
     along = coordinate - perimeter * math.floor(coordinate / perimeter)
     s = belts.segment_starts[belt]
     last = belts.segment_starts[belt + 1] - 1
     while s < last and along >= belts.segments[s + 1, 0]:
         s += 1
-    return s
+    return s, along - belts.segments[s, 0]
 
 
 @compiled
-def section_pose(belts: BeltArrays, belt: int, coordinate: float) -> tuple[float, float, float, float, float]:
-    """Place of a belt coordinate [m] on a belt's path, in its track frame.
-
-    Returns:
-        x and z [m], cosine and sine of the heading about +y, and signed curvature [1/m].
-    """
-    perimeter = belts.perimeters[belt]
-    along = coordinate - perimeter * math.floor(coordinate / perimeter)
-    segment = belts.segments[segment_of(belts, belt, coordinate)]
-    along -= segment[0]
+def pose_on_segment(
+    belts: BeltArrays, number: int, along: float
+) -> tuple[float, float, float, float, float]:
+    """Place on a segment of a belt's path `along` it [m], in the track frame; returns as `section_pose`."""
+    segment = belts.segments[number]
     curvature = segment[6]
     if curvature == 0.0:
         return segment[1] + along * segment[4], segment[2] - along * segment[5], segment[4], segment[5], 0.0
@@ -290,3 +285,14 @@ def section_pose(belts: BeltArrays, belt: int, coordinate: float) -> tuple[float
     x = segment[1] + radius * (sine - segment[5])
     z = segment[2] + radius * (cosine - segment[4])
     return x, z, cosine, sine, curvature
+
+
+@compiled
+def section_pose(belts: BeltArrays, belt: int, coordinate: float) -> tuple[float, float, float, float, float]:
+    """Place of a belt coordinate [m] on a belt's path, in its track frame.
+
+    Returns:
+        x and z [m], cosine and sine of the heading about +y, and signed curvature [1/m].
+    """
+    segment, along = place_on_path(belts, belt, coordinate)
+    return pose_on_segment(belts, segment, along)

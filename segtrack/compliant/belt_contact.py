@@ -21,7 +21,7 @@ from segtrack.compliant.edge_contact import (
     motion_at,
     solid_of_edge,
 )
-from segtrack.compliant.memory import BeltMemory
+from segtrack.compliant.memory import BeltMemory, remembers_contact
 from segtrack.compliant.report import MAX_SINKAGE, report_contact
 from segtrack.ground import (
     MAX_EDGES,
@@ -33,12 +33,15 @@ from segtrack.ground import (
     PointShare,
     SolidsNear,
     StepTimes,
+    clearance,
     greatest_sinkage,
     point_load,
     velocity_over_ground,
 )
 from segtrack.kernels import compiled, dot, inlined, row, scaled, sum_of, without_share
 
+_ROUNDING = 1e-9
+"""Clearance that may be rounding [m]."""
 _NO_RUN = 1e-7
 """Way of a belt in a step below which its chords are its tangents [m]."""
 
@@ -70,6 +73,7 @@ def add_belt_contacts(
     contacts: Contacts,
     report: NDArray[np.float64],
     ahead: float,
+    slack: float,
     step: float,
 ) -> None:
     """Write the contacts of the ground with a belt in a step; they are advanced to now.
@@ -87,6 +91,8 @@ def add_belt_contacts(
         report: Filled with contacts (rows, `REPORT`), points of all sections first, then ends of their edges;
             may have no rows.
         ahead: Distance that no point moves further than in the step [m].
+        slack: Distance that any part may move before candidates are looked for again, see
+            `Candidates.clear_until` [m].
         step: Duration [s].
     """
     belt, slides, center = motion.belt, motion.slides, motion.center
@@ -99,6 +105,9 @@ def add_belt_contacts(
     # What is reported acted in the step before: its chords lead here.
     run = belts.riding[belt] * motion.speed * (times.horizon if times.horizon > 0.0 else -step)
     for near in range(candidates.near_starts[belt], candidates.near_starts[belt + 1]):
+        # What cannot touch costs nothing.
+        if slack - candidates.clear_until[near] > ahead:
+            continue
         section = candidates.near[near]
         place = memory.places[section]
         kind, length = belts.kinds[section], belts.lengths[section]
@@ -109,6 +118,19 @@ def add_belt_contacts(
         out = along_axes(ex, ey, ez, (sine, 0.0, cosine))
         forward = along_axes(ex, ey, ez, (cosine, 0.0, -sine))
         base = sum_of(track.origin, along_axes(ex, ey, ez, (x, 0.0, z)))
+        box = belts.boxes[kind]
+        clear = clearance(
+            ground,
+            candidates.solids[near],
+            candidates.faces[near],
+            candidates.solid_counts[near],
+            sum_of(base, along_axes(forward, ey, out, (box[0], box[1], box[2]))),
+            (forward, ey, out),
+            (box[3], box[4], box[5]),
+        )
+        if clear > ahead + _ROUNDING and not remembers_contact(memory, place, points):
+            candidates.clear_until[near] = slack - (clear - _ROUNDING)
+            continue
         frame = PartFrame(base, forward, ey, out)
         lever = (base[0] - center[0], base[1] - center[1], base[2] - center[2])
         ride = PartMotion(forward, scaled(out, -curvature), scaled(forward, curvature))

@@ -222,6 +222,7 @@ def touch_belt(
         contacts,
         report,
         ahead,
+        motion.slack[0],
         sub_step,
     )
 

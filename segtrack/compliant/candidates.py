@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt import BeltArrays, section_pose, segment_of
+from segtrack.compliant.belt import BeltArrays, place_on_path, pose_on_segment
 from segtrack.compliant.memory import BeltMemory, release_place
 from segtrack.ground import (
+    ALL,
     LANES,
     MAX_EDGES,
     MAX_SOLIDS_PER_POINT,
@@ -19,15 +21,18 @@ from segtrack.ground import (
     box_in_world,
     faces_near,
     forget_edges,
-    list_candidates,
-    meets_ground,
+    list_among,
+    list_solids,
+    meets_any,
 )
-from segtrack.kernels import Vector, compiled
+from segtrack.kernels import Vector, compiled, sum_of, without_share
 
 MARGIN = 0.01
 """Parts of vehicles and of the ground that are nearer than this are candidates for contact [m]."""
 AHEAD = 1.5
 """Steps at the speed of now that candidates are looked for beyond `MARGIN`: a vehicle may become faster."""
+NEAR_BELT = 64
+"""Solids near a belt that are listed; with more, sections are compared with all of the ground."""
 
 
 class Candidates(NamedTuple):
@@ -45,6 +50,9 @@ class Candidates(NamedTuple):
         edges: Edges near each part (R + H, e).
         edge_counts: Number of edges near each part (R + H,).
         near_segments: 1 for segments of belts' paths that anything is near (S,).
+        near_solids: Room for solids near a belt (`NEAR_BELT`,).
+        clear_until: Slack, which is the distance that any part may move before what is near is looked for
+            again, down to which each section touches nothing (R,) [m]; infinity where it may at once.
     """
 
     near: NDArray[np.int32]
@@ -55,6 +63,8 @@ class Candidates(NamedTuple):
     edges: NDArray[np.int32]
     edge_counts: NDArray[np.int32]
     near_segments: NDArray[np.int32]
+    near_solids: NDArray[np.int32]
+    clear_until: NDArray[np.float64]
 
 
 class Room(NamedTuple):
@@ -112,6 +122,8 @@ def allocate_candidates(vehicles: int, room: Room, hulls: int, belts: int, segme
         zeros(parts, room.edges),
         zeros(parts),
         zeros(segments),
+        zeros(NEAR_BELT),
+        np.zeros((vehicles, room.sections)),
     )
 
 
@@ -124,10 +136,19 @@ def list_part(
     Returns:
         Number of solids and edges, which may be more than there is room for.
     """
-    solids, edges = list_candidates(ground, low, high, candidates.solids[part], candidates.edges[part])
+    return list_part_among(ground, candidates, part, ALL, low, high)
+
+
+@compiled
+def list_part_among(
+    ground: Ground, candidates: Candidates, part: int, number: int, low: Vector, high: Vector
+) -> tuple[int, int]:
+    """List what lies in a part's box as `list_part` does, of so many near a belt (`near_solids`), or `ALL`."""
+    among, listed = candidates.near_solids, candidates.solids[part]
+    solids, edges = list_among(ground, among, number, low, high, listed, candidates.edges[part])
     candidates.solid_counts[part], candidates.edge_counts[part] = solids, edges
-    for near in range(min(solids, candidates.solids.shape[1])):
-        solid = candidates.solids[part, near]
+    for near in range(min(solids, len(listed))):
+        solid = listed[near]
         if solid < len(ground.planes):
             candidates.faces[part, near] = faces_near(ground, solid, low, high)
     return solids, edges
@@ -164,31 +185,36 @@ def find_section_candidates(
         The largest numbers of solids and edges near one section.
     """
     near, most_solids, most_edges = candidates.near_starts[belt], 0, 0
-    points, last = belts.points.shape[1], len(candidates.near) - 1
-    for s in range(belts.segment_starts[belt], belts.segment_starts[belt + 1]):
-        low, high = box_in_world(rotation, belts.segment_boxes[s])
-        candidates.near_segments[s] = meets_ground(
-            ground,
-            (origin[0] + low[0] - margin, origin[1] + low[1] - margin, origin[2] + low[2] - margin),
-            (origin[0] + high[0] + margin, origin[1] + high[1] + margin, origin[2] + high[2] + margin),
-        )
+    points, last, place = belts.points.shape[1], len(candidates.near) - 1, (origin[0], origin[1], origin[2])
+    number = _list_near_belt(ground, belts, belt, place, rotation, margin, candidates)
+    # Neighbours mostly lie on the same segment; on a straight one boxes of a kind are equal.
+    begin, end, segment, boxed, low, high = 0.0, -1.0, 0, NONE, place, place
+    perimeter, last_segment = belts.perimeters[belt], belts.segment_starts[belt + 1] - 1
     for section in range(belts.section_starts[belt], belts.section_starts[belt + 1]):
         coordinate, solids, edges = belts.coordinates[section] + belts.riding[belt] * travel, 0, 0
-        if candidates.near_segments[segment_of(belts, belt, coordinate)] != 0:
-            x, z, cosine, sine, _ = section_pose(belts, belt, coordinate)
-            for k in range(3):
-                axes[k, 0] = cosine * rotation[k, 0] - sine * rotation[k, 2]
-                axes[k, 1] = rotation[k, 1]
-                axes[k, 2] = sine * rotation[k, 0] + cosine * rotation[k, 2]
-            low, high = box_in_world(axes, belts.boxes[belts.kinds[section]])
-            cx = origin[0] + x * rotation[0, 0] + z * rotation[0, 2]
-            cy = origin[1] + x * rotation[1, 0] + z * rotation[1, 2]
-            cz = origin[2] + x * rotation[2, 0] + z * rotation[2, 2]
-            low = cx + low[0] - margin, cy + low[1] - margin, cz + low[2] - margin
-            high = cx + high[0] + margin, cy + high[1] + margin, cz + high[2] + margin
+        along = coordinate - perimeter * math.floor(coordinate / perimeter)
+        if not begin <= along < end:
+            segment, beyond = place_on_path(belts, belt, coordinate)
+            begin, boxed = belts.segments[segment, 0], NONE
+            end = belts.segments[segment + 1, 0] if segment < last_segment else perimeter
+        if candidates.near_segments[segment] != 0:
+            kind = belts.kinds[section]
+            x, z, cosine, sine, curvature = pose_on_segment(belts, segment, along - begin)
+            if kind != boxed or curvature != 0.0:
+                boxed = kind
+                for k in range(3):
+                    axes[k, 0] = cosine * rotation[k, 0] - sine * rotation[k, 2]
+                    axes[k, 1] = rotation[k, 1]
+                    axes[k, 2] = sine * rotation[k, 0] + cosine * rotation[k, 2]
+                low, high = box_in_world(axes, belts.boxes[kind])
+            cx = place[0] + x * rotation[0, 0] + z * rotation[0, 2]
+            cy = place[1] + x * rotation[1, 0] + z * rotation[1, 2]
+            cz = place[2] + x * rotation[2, 0] + z * rotation[2, 2]
+            least = cx + low[0] - margin, cy + low[1] - margin, cz + low[2] - margin
+            most = cx + high[0] + margin, cy + high[1] + margin, cz + high[2] + margin
             # Where there is no room, the last list serves for counting, of sections that anything is near.
-            if near <= last or meets_ground(ground, low, high):
-                solids, edges = list_part(ground, candidates, min(near, last), low, high)
+            if near <= last or meets_any(ground, candidates.near_solids, number, least, most):
+                solids, edges = list_part_among(ground, candidates, min(near, last), number, least, most)
         if solids == 0:
             if memory.places[section] != NONE:
                 release_place(memory, section, points)
@@ -196,10 +222,38 @@ def find_section_candidates(
         if edges == 0 and memory.places[section] != NONE:
             forget_edges(memory.contacts, memory.places[section] * MAX_EDGES, MAX_EDGES)
         candidates.near[min(near, last)] = section
+        candidates.clear_until[min(near, last)] = math.inf
         near += 1
         most_solids, most_edges = max(most_solids, solids), max(most_edges, edges)
     candidates.near_starts[belt + 1] = near
     return most_solids, most_edges
+
+
+@compiled
+def _list_near_belt(
+    ground: Ground,
+    belts: BeltArrays,
+    belt: int,
+    origin: Vector,
+    rotation: NDArray[np.float64],
+    margin: float,
+    candidates: Candidates,
+) -> int:
+    """List the solids near a belt, and tell near which segments of its path any are; their number, or `ALL`."""
+    first, end = belts.segment_starts[belt], belts.segment_starts[belt + 1]
+    least, most = (math.inf, math.inf, math.inf), (-math.inf, -math.inf, -math.inf)
+    for s in range(first, end):
+        low, high = box_in_world(rotation, belts.segment_boxes[s])
+        least = min(least[0], low[0]), min(least[1], low[1]), min(least[2], low[2])
+        most = max(most[0], high[0]), max(most[1], high[1]), max(most[2], high[2])
+    back, ahead = without_share(origin, margin, (1.0, 1.0, 1.0)), without_share(origin, -margin, (1.0, 1.0, 1.0))
+    listed = candidates.near_solids
+    number = list_solids(ground, sum_of(back, least), sum_of(ahead, most), listed)
+    for s in range(first, end):
+        low, high = box_in_world(rotation, belts.segment_boxes[s])
+        near = meets_any(ground, listed, number, sum_of(back, low), sum_of(ahead, high))
+        candidates.near_segments[s] = near
+    return number
 
 
 @compiled

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.pack import RIGID, Ground
-from segtrack.kernels import Vector, compiled, inlined
+from segtrack.kernels import Vector, compiled, dot, inlined
 
 MAX_SOLIDS_PER_POINT = 3
 """Solids that one point touches at a time, as in a corner; a further one does not act."""
@@ -26,6 +26,8 @@ _SURE = 1e-6
 
 NONE = -1
 """In place of a solid or an edge: there is none."""
+ALL = -1
+"""In place of a number of listed solids: all of the ground count."""
 
 _LOST = -2
 """Minus an edge that has just ceased to touch: what is remembered of it."""
@@ -195,8 +197,36 @@ def list_candidates(
     Returns:
         Number of solids and edges, which may be more than the lists hold.
     """
-    solid_count, edge_count = 0, 0
+    return list_among(ground, solids, ALL, low, high, solids, edges)
+
+
+@compiled
+def list_solids(ground: Ground, low: Vector, high: Vector, solids: NDArray[np.int32]) -> int:
+    """List the solids whose bounds meet a box in the world; how many they are, or `ALL` if too many."""
+    count = 0
     for solid in range(len(ground.bounds)):
+        if not _misses(low, high, ground.bounds[solid]):
+            if count == len(solids):
+                return ALL
+            solids[count] = solid
+            count += 1
+    return count
+
+
+@compiled
+def list_among(
+    ground: Ground,
+    among: NDArray[np.int32],
+    number: int,
+    low: Vector,
+    high: Vector,
+    solids: NDArray[np.int32],
+    edges: NDArray[np.int32],
+) -> tuple[int, int]:
+    """List candidates as `list_candidates` does, of the first `number` solids of a list (n,), or of `ALL`."""
+    solid_count, edge_count = 0, 0
+    for k in range(number if number != ALL else len(ground.bounds)):
+        solid = among[k] if number != ALL else k
         if _misses(low, high, ground.bounds[solid]):
             continue
         if solid_count < len(solids):
@@ -210,6 +240,15 @@ def list_candidates(
                     edges[edge_count] = edge
                 edge_count += 1
     return solid_count, edge_count
+
+
+@compiled
+def meets_any(ground: Ground, among: NDArray[np.int32], number: int, low: Vector, high: Vector) -> bool:
+    """Return whether a box in the world meets the bounds of any solid, see `list_among`."""
+    for k in range(number if number != ALL else len(ground.bounds)):
+        if not _misses(low, high, ground.bounds[among[k] if number != ALL else k]):
+            return True
+    return False
 
 
 @compiled
@@ -252,12 +291,48 @@ def _height_over(plane: NDArray[np.float64], low: Vector, high: Vector) -> float
 
 
 @compiled
-def meets_ground(ground: Ground, low: Vector, high: Vector) -> bool:
-    """Return whether the bounds of any solid meet a box in the world, given by its corners [m]."""
-    for solid in range(len(ground.bounds)):
-        if not _misses(low, high, ground.bounds[solid]):
-            return True
-    return False
+def clearance(
+    ground: Ground,
+    solids: NDArray[np.int32],
+    faces: NDArray[np.int32],
+    count: int,
+    center: Vector,
+    axes: tuple[Vector, Vector, Vector],
+    half: Vector,
+) -> float:
+    """Distance [m], at least, from which a box is off all solids near it by one of their faces.
+
+    With the height of the box's lowest corner over a face, n.c - offset - sum of half_k |n.x_k|, that is the
+    least over solids of the greatest over faces, and 0 where it meets one.
+
+    Args:
+        ground: The ground.
+        solids: Candidates as in `Ground.bounds` (n,).
+        faces: Faces of these that count, see `faces_near` (n,).
+        count: Number of them that count, the first ones.
+        center: Centre of the box in the world [m].
+        axes: Its axes x_k in the world.
+        half: Its half extents along them [m].
+    """
+    least = math.inf
+    for k in range(count):
+        solid, highest = solids[k], 0.0
+        if solid < len(ground.planes):
+            for f in range(ground.faces[solid]):
+                if faces[k] != ALL_FACES and faces[k] >> f & 1 == 0:
+                    continue
+                n = ground.planes[solid, f, 0], ground.planes[solid, f, 1], ground.planes[solid, f, 2]
+                height = dot(n, center) - ground.planes[solid, f, 3]
+                for j in range(3):
+                    height -= half[j] * abs(dot(n, axes[j]))
+                highest = max(highest, height)
+        else:
+            height = center[2] - ground.bounds[solid, 5]
+            for j in range(3):
+                height -= half[j] * abs(axes[j][2])
+            highest = max(highest, height)
+        least = min(least, highest)
+    return least
 
 
 @compiled

@@ -240,6 +240,7 @@ def gather_contacts(
             work.contacts,
             report,
             ahead,
+            state.slack[0],
             step,
         )
     add_hull_contacts(

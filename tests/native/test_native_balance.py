@@ -153,7 +153,7 @@ class BeltOnGround:
             motion = LinkMotion(0, 0, tuple(self.center), velocity, turning, speed, slides=False)
             add_belt_contacts(
                 self.ground, self.belts, 0.8, frame, motion, self.travel, near, self.memory, written,
-                report, STEP, STEP,
+                report, STEP, 0.01, STEP,
             )  # fmt: skip
         loads, still = allocate_loads(1, 1), np.zeros((1, 3))
         add_contact_loads(written, still, still, np.zeros(1), 0, loads, STEP)
