@@ -14,7 +14,7 @@ from segtrack.compliant.section import Section
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry import Arc, BeltPath, normal_of, spin_momentum, tangent_of
 from segtrack.ground import ContactParameters, Ground
-from segtrack.kernels import compiled, cosine_sine
+from segtrack.kernels import compiled, cosine_sine, inlined
 
 SEGMENT = 8
 """Numbers a segment of a path has: first coordinate, x, z, heading, its cosine and sine, signed curvature and
@@ -257,7 +257,7 @@ def _segment_boxes(belt: BeltDesign) -> NDArray[np.float64]:
     return np.array(rows)
 
 
-@compiled
+@inlined
 def place_on_path(belts: BeltArrays, belt: int, coordinate: float) -> tuple[int, float]:
     """Segment of a belt's path on which a belt coordinate [m] is, and how far along it [m]."""
     perimeter = belts.perimeters[belt]
@@ -269,7 +269,7 @@ def place_on_path(belts: BeltArrays, belt: int, coordinate: float) -> tuple[int,
     return s, along - belts.segments[s, 0]
 
 
-@compiled
+@inlined
 def pose_on_segment(
     belts: BeltArrays, number: int, along: float
 ) -> tuple[float, float, float, float, float]:
@@ -287,7 +287,7 @@ def pose_on_segment(
     return x, z, cosine, sine, curvature
 
 
-@compiled
+@inlined
 def section_pose(belts: BeltArrays, belt: int, coordinate: float) -> tuple[float, float, float, float, float]:
     """Place of a belt coordinate [m] on a belt's path, in its track frame.
 

@@ -17,7 +17,7 @@ from segtrack.ground import (
     forget_contacts,
     forget_edges,
 )
-from segtrack.kernels import compiled
+from segtrack.kernels import compiled, inlined
 
 
 class BeltMemory(NamedTuple):
@@ -75,7 +75,7 @@ def release_place(memory: BeltMemory, section: int, points: int) -> None:
     memory.places[section] = memory.sections[place] = NONE
 
 
-@compiled
+@inlined
 def remembers_contact(memory: BeltMemory, place: int, points: int) -> bool:
     """Return whether a section of so many points, at a place, remembers a solid or an edge."""
     slots = points * MAX_SOLIDS_PER_POINT

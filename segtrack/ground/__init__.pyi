@@ -13,12 +13,12 @@ from .belt_equations import change_drive_modes as change_drive_modes
 from .belt_equations import expect_belt_changes as expect_belt_changes
 from .belt_equations import hold_drives as hold_drives
 from .belt_equations import write_link_contacts as write_link_contacts
-from .broadphase import ALL as ALL
 from .broadphase import ALL_FACES as ALL_FACES
 from .broadphase import MAX_EDGES as MAX_EDGES
 from .broadphase import MAX_SOLIDS_PER_POINT as MAX_SOLIDS_PER_POINT
 from .broadphase import NONE as NONE
 from .broadphase import ContactHistory as ContactHistory
+from .broadphase import Listed as Listed
 from .broadphase import allocate_contact_history as allocate_contact_history
 from .broadphase import box_in_world as box_in_world
 from .broadphase import clearance as clearance
@@ -32,8 +32,7 @@ from .broadphase import greatest_sinkage as greatest_sinkage
 from .broadphase import knows_edge as knows_edge
 from .broadphase import list_candidates as list_candidates
 from .broadphase import list_among as list_among
-from .broadphase import list_solids as list_solids
-from .broadphase import meets_any as meets_any
+from .broadphase import meets_listed as meets_listed
 from .broadphase import take_edge_over as take_edge_over
 from .contact_laws import ContactParameters as ContactParameters
 from .contact_laws import check as check

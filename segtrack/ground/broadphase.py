@@ -26,8 +26,6 @@ _SURE = 1e-6
 
 NONE = -1
 """In place of a solid or an edge: there is none."""
-ALL = -1
-"""In place of a number of listed solids: all of the ground count."""
 
 _LOST = -2
 """Minus an edge that has just ceased to touch: what is remembered of it."""
@@ -197,36 +195,8 @@ def list_candidates(
     Returns:
         Number of solids and edges, which may be more than the lists hold.
     """
-    return list_among(ground, solids, ALL, low, high, solids, edges)
-
-
-@compiled
-def list_solids(ground: Ground, low: Vector, high: Vector, solids: NDArray[np.int32]) -> int:
-    """List the solids whose bounds meet a box in the world; how many they are, or `ALL` if too many."""
-    count = 0
-    for solid in range(len(ground.bounds)):
-        if not _misses(low, high, ground.bounds[solid]):
-            if count == len(solids):
-                return ALL
-            solids[count] = solid
-            count += 1
-    return count
-
-
-@compiled
-def list_among(
-    ground: Ground,
-    among: NDArray[np.int32],
-    number: int,
-    low: Vector,
-    high: Vector,
-    solids: NDArray[np.int32],
-    edges: NDArray[np.int32],
-) -> tuple[int, int]:
-    """List candidates as `list_candidates` does, of the first `number` solids of a list (n,), or of `ALL`."""
     solid_count, edge_count = 0, 0
-    for k in range(number if number != ALL else len(ground.bounds)):
-        solid = among[k] if number != ALL else k
+    for solid in range(len(ground.bounds)):
         if _misses(low, high, ground.bounds[solid]):
             continue
         if solid_count < len(solids):
@@ -242,16 +212,58 @@ def list_among(
     return solid_count, edge_count
 
 
-@compiled
-def meets_any(ground: Ground, among: NDArray[np.int32], number: int, low: Vector, high: Vector) -> bool:
-    """Return whether a box in the world meets the bounds of any solid, see `list_among`."""
-    for k in range(number if number != ALL else len(ground.bounds)):
-        if not _misses(low, high, ground.bounds[among[k] if number != ALL else k]):
+class Listed(NamedTuple):
+    """Candidates of a larger box, among which those of a box within it are.
+
+    Attributes:
+        solids: Solids (s,).
+        solid_count: Number of them, the first ones.
+        edges: Edges (e,).
+        edge_count: Number of them, the first ones.
+    """
+
+    solids: NDArray[np.int32]
+    solid_count: int
+    edges: NDArray[np.int32]
+    edge_count: int
+
+
+@inlined
+def list_among(
+    ground: Ground,
+    listed: Listed,
+    low: Vector,
+    high: Vector,
+    solids: NDArray[np.int32],
+    edges: NDArray[np.int32],
+) -> tuple[int, int]:
+    """List candidates as `list_candidates` does, of a box within the one for which candidates are `listed`."""
+    solid_count, edge_count = 0, 0
+    for k in range(listed.solid_count):
+        solid = listed.solids[k]
+        if not _misses(low, high, ground.bounds[solid]):
+            if solid_count < len(solids):
+                solids[solid_count] = solid
+            solid_count += 1
+    for k in range(listed.edge_count):
+        edge = listed.edges[k]
+        if _passes(low, high, ground.edges[edge]):
+            if edge_count < len(edges):
+                edges[edge_count] = edge
+            edge_count += 1
+    return solid_count, edge_count
+
+
+@inlined
+def meets_listed(ground: Ground, listed: Listed, low: Vector, high: Vector) -> bool:
+    """Return whether a box in the world meets the bounds of any listed solid."""
+    for k in range(listed.solid_count):
+        if not _misses(low, high, ground.bounds[listed.solids[k]]):
             return True
     return False
 
 
-@compiled
+@inlined
 def faces_near(ground: Ground, solid: int, low: Vector, high: Vector) -> int:
     """Faces of a convex solid that any point of a box in the world may be over, or be nearest to.
 
@@ -281,7 +293,7 @@ def faces_near(ground: Ground, solid: int, low: Vector, high: Vector) -> int:
     return chosen
 
 
-@compiled
+@inlined
 def _height_over(plane: NDArray[np.float64], low: Vector, high: Vector) -> float:
     """Least height of a box over a plane [m]; the greatest one, with its corners exchanged."""
     height = -plane[3]
@@ -290,7 +302,7 @@ def _height_over(plane: NDArray[np.float64], low: Vector, high: Vector) -> float
     return height
 
 
-@compiled
+@inlined
 def clearance(
     ground: Ground,
     solids: NDArray[np.int32],
@@ -351,7 +363,7 @@ def _span(rotation: NDArray[np.float64], box: NDArray[np.float64], k: int) -> tu
     return middle - half, middle + half
 
 
-@compiled
+@inlined
 def _misses(low: Vector, high: Vector, bounds: NDArray[np.float64]) -> bool:
     """Return whether a box is off the bounds (6,) of something."""
     for k in range(3):
@@ -360,7 +372,7 @@ def _misses(low: Vector, high: Vector, bounds: NDArray[np.float64]) -> bool:
     return False
 
 
-@compiled
+@inlined
 def _passes(low: Vector, high: Vector, edge: NDArray[np.float64]) -> bool:
     """Return whether the box of an edge (6,) meets another one."""
     for k in range(3):
