@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from segtrack.compliant.section import Section
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry import Arc, BeltPath, normal_of, spin_momentum, tangent_of
-from segtrack.ground import ContactParameters, Ground
+from segtrack.ground import LANES, ContactParameters, Ground
 from segtrack.kernels import compiled, cosine_sine, inlined
 
 SEGMENT = 8
@@ -149,6 +149,7 @@ class BeltArrays(NamedTuple):
         areas: Areas that they stand for in soil (K, p) [m^2].
         sides: Smaller side of their faces (K, p) [m].
         point_counts: Number of each kind's points, of p (K,).
+        lanes: x, y, z [m] and weights of each kind's points in rows of `LANES`, and of none (K, c, 4 * `LANES`).
         pieces: Convex pieces of each kind (K, pieces, faces, 5).
         piece_counts: Number of each kind's pieces (K,).
         face_counts: Number of each piece's faces (K, pieces).
@@ -175,6 +176,7 @@ class BeltArrays(NamedTuple):
     areas: NDArray[np.float64]
     sides: NDArray[np.float64]
     point_counts: NDArray[np.intp]
+    lanes: NDArray[np.float64]
     pieces: NDArray[np.float64]
     piece_counts: NDArray[np.intp]
     face_counts: NDArray[np.intp]
@@ -223,6 +225,7 @@ def pack_belts(belts: Sequence[BeltDesign]) -> BeltArrays:
         areas=areas,
         sides=sides,
         point_counts=np.array([len(section.points) for section in sections], dtype=np.intp),
+        lanes=_in_lanes(points, weights),
         pieces=pieces,
         piece_counts=np.array([len(section.pieces) for section in sections], dtype=np.intp),
         face_counts=faces,
@@ -234,6 +237,15 @@ def pack_belts(belts: Sequence[BeltDesign]) -> BeltArrays:
         reaches=np.array([belt.reach for belt in belts]),
         tip_speeds=np.array([belt.tip_speed for belt in belts]),
     )
+
+
+def _in_lanes(points: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points (K, p, 3) and their weights (K, p) in rows of `LANES`, filled up with such of no weight."""
+    kinds, count, _ = points.shape
+    chunks = -(-count // LANES)
+    rows = np.zeros((4, kinds, chunks * LANES))
+    rows[:3, :, :count], rows[3, :, :count] = np.moveaxis(points, 2, 0), weights
+    return np.moveaxis(rows.reshape(4, kinds, chunks, LANES), 0, 2).reshape(kinds, chunks, 4 * LANES)
 
 
 def _segments(path: BeltPath) -> NDArray[np.float64]:

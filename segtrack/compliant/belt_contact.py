@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.compliant.belt import BeltArrays, section_pose
+from segtrack.compliant.belt import BeltArrays, place_on_path, pose_on_segment, section_pose
 from segtrack.compliant.candidates import Candidates
 from segtrack.compliant.edge_contact import (
     EdgeSlots,
@@ -24,18 +24,25 @@ from segtrack.compliant.edge_contact import (
 from segtrack.compliant.memory import BeltMemory, remembers_contact
 from segtrack.compliant.report import MAX_SINKAGE, report_contact
 from segtrack.ground import (
+    LANES,
     MAX_EDGES,
     NONE,
     ContactParameters,
     Contacts,
+    FaceMotion,
     Ground,
     LinkMotion,
     PointShare,
     SolidsNear,
     StepTimes,
     clearance,
+    face_axes,
     greatest_sinkage,
+    in_axes,
+    only_face,
+    open_face,
     point_load,
+    touch_face,
     velocity_over_ground,
 )
 from segtrack.kernels import compiled, dot, inlined, row, scaled, sum_of, without_share
@@ -102,6 +109,7 @@ def add_belt_contacts(
         StepTimes(step, horizon_of(report, step), ahead),
     )
     first, points, history = belts.section_starts[belt], belts.points.shape[1], memory.contacts
+    smooth = law.restitution == 0.0 and len(report) == 0
     # What is reported acted in the step before: its chords lead here.
     run = belts.riding[belt] * motion.speed * (times.horizon if times.horizon > 0.0 else -step)
     for near in range(candidates.near_starts[belt], candidates.near_starts[belt + 1]):
@@ -114,12 +122,23 @@ def add_belt_contacts(
         # The section is where the path is at its coordinate q, with x axis t, z axis o and curvature k:
         # dx/dq = t, dt/dq = -k o, do/dq = k t.
         coordinate = belts.coordinates[section] + belts.riding[belt] * travel
-        x, z, cosine, sine, curvature = section_pose(belts, belt, coordinate)
+        segment, along = place_on_path(belts, belt, coordinate)
+        x, z, cosine, sine, curvature = pose_on_segment(belts, segment, along)
         out = along_axes(ex, ey, ez, (sine, 0.0, cosine))
         forward = along_axes(ex, ey, ez, (cosine, 0.0, -sine))
         base = sum_of(track.origin, along_axes(ex, ey, ez, (x, 0.0, z)))
-        box = belts.boxes[kind]
-        clear = clearance(
+        lever = (base[0] - center[0], base[1] - center[1], base[2] - center[2])
+        straight = curvature == 0.0 and 0.0 <= along + run <= belts.segments[segment, 7]
+        box, reach = belts.boxes[kind], ahead + _ROUNDING
+        if straight:
+            # No point comes nearer to anything, in the step, than it moves: |v + w x r + s t| + |w| |x|.
+            ridden = (0.0, 0.0, 0.0) if slides else forward
+            moving, about = velocity_over_ground(motion, lever, ridden), 0.0
+            for k in range(3):
+                about += abs(box[k]) + box[3 + k]
+            way = math.sqrt(dot(moving, moving)) + about * math.sqrt(dot(motion.spin, motion.spin))
+            reach = min(ahead, step * way) + _ROUNDING
+        clear, only = clearance(
             ground,
             candidates.solids[near],
             candidates.faces[near],
@@ -127,14 +146,14 @@ def add_belt_contacts(
             sum_of(base, along_axes(forward, ey, out, (box[0], box[1], box[2]))),
             (forward, ey, out),
             (box[3], box[4], box[5]),
+            reach,
         )
-        if clear > ahead + _ROUNDING and not remembers_contact(memory, place, points):
+        if clear > reach and not remembers_contact(memory, place, points):
             candidates.clear_until[near] = slack - (clear - _ROUNDING)
             continue
         frame = PartFrame(base, forward, ey, out)
-        lever = (base[0] - center[0], base[1] - center[1], base[2] - center[2])
         ride = PartMotion(forward, scaled(out, -curvature), scaled(forward, curvature))
-        if abs(run) > _NO_RUN:
+        if not straight and abs(run) > _NO_RUN:
             # Around an arc the chord of the step, not its tangent, which leads run^2 / 2 r too deep.
             end_x, end_z, end_cosine, end_sine, _ = section_pose(belts, belt, coordinate + run)
             if curvature != 0.0 or end_cosine != cosine or end_sine != sine:
@@ -143,6 +162,43 @@ def add_belt_contacts(
                     along_axes(ex, ey, ez, ((end_cosine - cosine) / run, 0.0, (sine - end_sine) / run)),
                     along_axes(ex, ey, ez, ((end_sine - sine) / run, 0.0, (end_cosine - cosine) / run)),
                 )
+        # Points that can touch one face alone are taken side by side.
+        if only != NONE and smooth and candidates.edge_counts[near] == 0:
+            solid = candidates.solids[near, only]
+            face = only_face(ground, solid, candidates.faces[near, only])
+            if face != NONE:
+                at = open_face(contacts.with_faces, ground, solid, face, ey, motion.link, belt, law, step)
+                axes = face_axes(contacts.with_faces, at)
+                before = FaceMotion(
+                    base=in_axes(axes, lever),
+                    x=in_axes(axes, forward),
+                    y=in_axes(axes, ey),
+                    z=in_axes(axes, out),
+                    forward=in_axes(axes, ride.forward),
+                    nose=in_axes(axes, ride.nose),
+                    top=in_axes(axes, ride.top),
+                    velocity=in_axes(axes, motion.velocity),
+                    spin=in_axes(axes, motion.spin),
+                    speed=motion.speed,
+                    carried=0.0 if slides else 1.0,
+                    offset=ground.planes[solid, face, 3] - dot(axes[2], center),
+                )
+                for first_point in range(0, belts.point_counts[kind], LANES):
+                    touch_face(
+                        contacts.with_faces,
+                        at,
+                        ground.surfaces[solid],
+                        law,
+                        before,
+                        belts.lanes[kind, first_point // LANES],
+                        length,
+                        min(LANES, belts.point_counts[kind] - first_point),
+                        history,
+                        place * points + first_point,
+                        ahead,
+                        step,
+                    )
+                continue
         # A section that an edge across the track has entered lies on that, and on faces that face it.
         edged = NONE
         if candidates.edge_counts[near] > 0:

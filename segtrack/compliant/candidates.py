@@ -297,7 +297,9 @@ def count_section_contacts(belts: BeltArrays, candidates: Candidates) -> int:
     most = (LANES - 1) * (len(candidates.near_starts) - 1)
     for near in range(min(candidates.near_starts[len(candidates.near_starts) - 1], len(candidates.near))):
         points = belts.point_counts[belts.kinds[candidates.near[near]]]
-        most += points * min(candidates.solid_counts[near], MAX_SOLIDS_PER_POINT)
+        # Either one by one, or those with one face in blocks of their own.
+        one_by_one = points * min(candidates.solid_counts[near], MAX_SOLIDS_PER_POINT)
+        most += max(one_by_one, LANES * ((points + LANES - 1) // LANES))
         if candidates.edge_counts[near] > 0:
             most += 2 * MAX_EDGES
     return most

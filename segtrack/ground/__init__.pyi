@@ -4,6 +4,8 @@ from .active_contacts import ContactPart as ContactPart
 from .active_contacts import Contacts as Contacts
 from .active_contacts import add_contact_loads as add_contact_loads
 from .active_contacts import allocate_contacts as allocate_contacts
+from .active_contacts import any_contacts as any_contacts
+from .active_contacts import clear_contacts as clear_contacts
 from .active_contacts import excess_of as excess_of
 from .active_contacts import room_for_contacts as room_for_contacts
 from .belt_equations import BeltDrives as BeltDrives
@@ -33,6 +35,7 @@ from .broadphase import knows_edge as knows_edge
 from .broadphase import list_candidates as list_candidates
 from .broadphase import list_among as list_among
 from .broadphase import meets_listed as meets_listed
+from .broadphase import only_face as only_face
 from .broadphase import take_edge_over as take_edge_over
 from .contact_laws import ContactParameters as ContactParameters
 from .contact_laws import check as check
@@ -64,6 +67,12 @@ from .equations import needed_force as needed_force
 from .equations import solve_free as solve_free
 from .equations import times_link as times_link
 from .equations import write_contact_masses as write_contact_masses
+from .face_contacts import FaceContacts as FaceContacts
+from .face_contacts import FaceMotion as FaceMotion
+from .face_contacts import face_axes as face_axes
+from .face_contacts import in_axes as in_axes
+from .face_contacts import open_face as open_face
+from .face_contacts import touch_face as touch_face
 from .height_scan import Relief as Relief
 from .height_scan import grid_height as grid_height
 from .height_scan import highest as highest

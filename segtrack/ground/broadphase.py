@@ -311,8 +311,9 @@ def clearance(
     center: Vector,
     axes: tuple[Vector, Vector, Vector],
     half: Vector,
-) -> float:
-    """Distance [m], at least, from which a box is off all solids near it by one of their faces.
+    reach: float,
+) -> tuple[float, int]:
+    """Distance by which a box is at least off all solids near it, by one of their faces, and what is in reach.
 
     With the height of the box's lowest corner over a face, n.c - offset - sum of half_k |n.x_k|, that is the
     least over solids of the greatest over faces, and 0 where it meets one.
@@ -325,14 +326,21 @@ def clearance(
         center: Centre of the box in the world [m].
         axes: Its axes x_k in the world.
         half: Its half extents along them [m].
+        reach: Distance within which a solid is in reach [m].
+
+    Returns:
+        The distance [m], and the place of the only candidate in reach, or `NONE` if there are none or several.
     """
-    least = math.inf
+    least, only, within = math.inf, NONE, 0
     for k in range(count):
         solid, highest = solids[k], 0.0
         if solid < len(ground.planes):
             for f in range(ground.faces[solid]):
-                if faces[k] != ALL_FACES and faces[k] >> f & 1 == 0:
-                    continue
+                if faces[k] != ALL_FACES:
+                    if faces[k] >> f == 0:
+                        break
+                    if faces[k] >> f & 1 == 0:
+                        continue
                 n = ground.planes[solid, f, 0], ground.planes[solid, f, 1], ground.planes[solid, f, 2]
                 height = dot(n, center) - ground.planes[solid, f, 3]
                 for j in range(3):
@@ -343,8 +351,30 @@ def clearance(
             for j in range(3):
                 height -= half[j] * abs(axes[j][2])
             highest = max(highest, height)
+        if highest <= reach:
+            only, within = k, within + 1
         least = min(least, highest)
-    return least
+    return least, only if within == 1 else NONE
+
+
+@inlined
+def only_face(ground: Ground, solid: int, faces: int) -> int:
+    """Face of a solid that alone decides over depths, of those that count near a part, or `NONE`.
+
+    That is a face of convex rigid ground that is not buried, if no other one counts.
+
+    Args:
+        ground: The ground.
+        solid: Index of the solid.
+        faces: Its faces that count, see `faces_near`.
+    """
+    if solid >= len(ground.planes) or faces <= 0 or faces & (faces - 1) != 0:
+        return NONE
+    face = 0
+    while faces >> face & 1 == 0:
+        face += 1
+    exposed = ground.solid_soils[solid] == RIGID and ground.planes[solid, face, 4] == 0.0
+    return face if exposed else NONE
 
 
 @compiled

@@ -38,6 +38,7 @@ from segtrack.ground import (
     active_contacts,
     add_contact_loads,
     allocate_contacts,
+    clear_contacts,
     allocate_loads,
     implicit_contact,
     pack_ground,
@@ -148,7 +149,7 @@ class BeltOnGround:
         take_places(self.memory, near.near, near.near_starts[1])
         for _ in range(steps):
             report[:] = 0.0
-            written.used[0] = 0
+            clear_contacts(written)
             frame = PartFrame(tuple(self.origin), *map(tuple, self.rotation.T))
             motion = LinkMotion(0, 0, tuple(self.center), velocity, turning, speed, slides=False)
             add_belt_contacts(
