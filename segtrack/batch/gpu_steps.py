@@ -156,6 +156,7 @@ def _contacts_view(contacts: Contacts, i: int) -> Contacts:
         contacts.sums[i],
         FaceContacts(
             faces.blocks[i],
+            faces.lanes[i],
             faces.faces[i],
             faces.parts[i],
             faces.touched[i],

@@ -20,6 +20,9 @@ SEGMENT = 8
 """Numbers a segment of a path has: first coordinate, x, z, heading, its cosine and sine, signed curvature and
 length."""
 
+_VECTOR = 4
+"""Numbers that a processor's vectors have, of those that most processors of today have."""
+
 
 @dataclass(frozen=True, eq=False)
 class BeltDesign:
@@ -149,7 +152,10 @@ class BeltArrays(NamedTuple):
         areas: Areas that they stand for in soil (K, p) [m^2].
         sides: Smaller side of their faces (K, p) [m].
         point_counts: Number of each kind's points, of p (K,).
-        lanes: x, y, z [m] and weights of each kind's points in rows of `LANES`, and of none (K, c, 4 * `LANES`).
+        lanes: x, y, z [m] and weights of each kind's points in chunks of `LANES`, filled up with points of no
+            weight (K, c, 4 * `LANES`).
+        chunk_counts: Number of each kind's chunks, of c (K,).
+        lane_counts: Number of lanes in use of each chunk, in fours (K, c).
         pieces: Convex pieces of each kind (K, pieces, faces, 5).
         piece_counts: Number of each kind's pieces (K,).
         face_counts: Number of each piece's faces (K, pieces).
@@ -177,6 +183,8 @@ class BeltArrays(NamedTuple):
     sides: NDArray[np.float64]
     point_counts: NDArray[np.intp]
     lanes: NDArray[np.float64]
+    chunk_counts: NDArray[np.intp]
+    lane_counts: NDArray[np.intp]
     pieces: NDArray[np.float64]
     piece_counts: NDArray[np.intp]
     face_counts: NDArray[np.intp]
@@ -226,6 +234,8 @@ def pack_belts(belts: Sequence[BeltDesign]) -> BeltArrays:
         sides=sides,
         point_counts=np.array([len(section.points) for section in sections], dtype=np.intp),
         lanes=_in_lanes(points, weights),
+        chunk_counts=np.array([-(-len(section.points) // LANES) for section in sections], dtype=np.intp),
+        lane_counts=_lane_counts(sections, most_points),
         pieces=pieces,
         piece_counts=np.array([len(section.pieces) for section in sections], dtype=np.intp),
         face_counts=faces,
@@ -246,6 +256,14 @@ def _in_lanes(points: NDArray[np.float64], weights: NDArray[np.float64]) -> NDAr
     rows = np.zeros((4, kinds, chunks * LANES))
     rows[:3, :, :count], rows[3, :, :count] = np.moveaxis(points, 2, 0), weights
     return np.moveaxis(rows.reshape(4, kinds, chunks, LANES), 0, 2).reshape(kinds, chunks, 4 * LANES)
+
+
+def _lane_counts(sections: Sequence[Section], most_points: int) -> NDArray[np.intp]:
+    """Lanes in use of each chunk of sections' points, in multiples of `_VECTOR` (K, c)."""
+    starts = LANES * np.arange(-(-most_points // LANES))
+    counts = np.array([len(section.points) for section in sections], dtype=np.intp)
+    used = np.clip(counts[:, None] - starts, 0, LANES)
+    return -(-used // _VECTOR) * _VECTOR
 
 
 def _segments(path: BeltPath) -> NDArray[np.float64]:

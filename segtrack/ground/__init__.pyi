@@ -34,8 +34,8 @@ from .broadphase import greatest_sinkage as greatest_sinkage
 from .broadphase import knows_edge as knows_edge
 from .broadphase import list_candidates as list_candidates
 from .broadphase import list_among as list_among
+from .broadphase import meets_edge as meets_edge
 from .broadphase import meets_listed as meets_listed
-from .broadphase import only_face as only_face
 from .broadphase import take_edge_over as take_edge_over
 from .contact_laws import ContactParameters as ContactParameters
 from .contact_laws import check as check

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.pack import RIGID, Ground
-from segtrack.kernels import Vector, compiled, dot, inlined
+from segtrack.kernels import Vector, compiled, dot, inlined, sum_of, without_share
 
 MAX_SOLIDS_PER_POINT = 3
 """Solids that one point touches at a time, as in a corner; a further one does not act."""
@@ -312,11 +312,12 @@ def clearance(
     axes: tuple[Vector, Vector, Vector],
     half: Vector,
     reach: float,
-) -> tuple[float, int]:
+) -> tuple[float, int, int]:
     """Distance by which a box is at least off all solids near it, by one of their faces, and what is in reach.
 
     With the height of the box's lowest corner over a face, n.c - offset - sum of half_k |n.x_k|, that is the
-    least over solids of the greatest over faces, and 0 where it meets one.
+    least over solids of the greatest over faces, and 0 where it meets one. What is returned depends on where
+    the box is, not on the larger one for which candidates were listed.
 
     Args:
         ground: The ground.
@@ -326,55 +327,81 @@ def clearance(
         center: Centre of the box in the world [m].
         axes: Its axes x_k in the world.
         half: Its half extents along them [m].
-        reach: Distance within which a solid is in reach [m].
+        reach: Distance within which a solid is in reach, more than 0 [m].
 
     Returns:
-        The distance [m], and the place of the only candidate in reach, or `NONE` if there are none or several.
+        The distance [m]; the place of the only candidate in reach, or `NONE` if there are none or several; and
+        the face of this one that alone decides over depths in the box, which is rigid, or `NONE`.
     """
-    least, only, within = math.inf, NONE, 0
+    least, only, within, face = math.inf, NONE, 0, NONE
     for k in range(count):
         solid, highest = solids[k], 0.0
         if solid < len(ground.planes):
+            nearest, lone, chosen = -math.inf, NONE, faces[k]
             for f in range(ground.faces[solid]):
-                if faces[k] != ALL_FACES:
-                    if faces[k] >> f == 0:
+                if chosen != ALL_FACES:
+                    if chosen >> f == 0:
                         break
-                    if faces[k] >> f & 1 == 0:
+                    if chosen >> f & 1 == 0:
                         continue
-                n = ground.planes[solid, f, 0], ground.planes[solid, f, 1], ground.planes[solid, f, 2]
-                height = dot(n, center) - ground.planes[solid, f, 3]
-                for j in range(3):
-                    height -= half[j] * abs(dot(n, axes[j]))
-                highest = max(highest, height)
+                height, span = _box_over(ground.planes[solid, f], center, axes, half)
+                highest = max(highest, height - span)
+                if ground.planes[solid, f, 4] == 0.0 and height - span > nearest:
+                    nearest, lone = height - span, f
+            if highest <= reach:
+                only, within, face = k, within + 1, NONE
+                # A single one that was listed is exposed or decides over nothing; of several see `faces_near`.
+                sole = lone != NONE and ground.solid_soils[solid] == RIGID
+                if chosen == ALL_FACES or chosen & (chosen - 1) != 0:
+                    for f in range(ground.faces[solid]):
+                        if f != lone and (chosen == ALL_FACES or chosen >> f & 1 != 0):
+                            height, span = _box_over(ground.planes[solid, f], center, axes, half)
+                            exposed = ground.planes[solid, f, 4] == 0.0
+                            if height + span > -_SURE or (exposed and height + span > nearest - _SURE):
+                                sole = False
+                if sole:
+                    face = lone
         else:
             height = center[2] - ground.bounds[solid, 5]
             for j in range(3):
                 height -= half[j] * abs(axes[j][2])
             highest = max(highest, height)
-        if highest <= reach:
-            only, within = k, within + 1
+            if highest <= reach:
+                only, within, face = k, within + 1, NONE
         least = min(least, highest)
-    return least, only if within == 1 else NONE
+    return (least, only, face) if within == 1 else (least, NONE, NONE)
 
 
 @inlined
-def only_face(ground: Ground, solid: int, faces: int) -> int:
-    """Face of a solid that alone decides over depths, of those that count near a part, or `NONE`.
+def _box_over(
+    plane: NDArray[np.float64], center: Vector, axes: tuple[Vector, Vector, Vector], half: Vector
+) -> tuple[float, float]:
+    """Height of the centre of a turned box over a plane, and how far its corners are above and below that [m]."""
+    n = plane[0], plane[1], plane[2]
+    span = half[0] * abs(dot(n, axes[0])) + half[1] * abs(dot(n, axes[1])) + half[2] * abs(dot(n, axes[2]))
+    return dot(n, center) - plane[3], span
 
-    That is a face of convex rigid ground that is not buried, if no other one counts.
 
-    Args:
-        ground: The ground.
-        solid: Index of the solid.
-        faces: Its faces that count, see `faces_near`.
-    """
-    if solid >= len(ground.planes) or faces <= 0 or faces & (faces - 1) != 0:
-        return NONE
-    face = 0
-    while faces >> face & 1 == 0:
-        face += 1
-    exposed = ground.solid_soils[solid] == RIGID and ground.planes[solid, face, 4] == 0.0
-    return face if exposed else NONE
+@inlined
+def meets_edge(
+    ground: Ground,
+    edges: NDArray[np.int32],
+    count: int,
+    center: Vector,
+    axes: tuple[Vector, Vector, Vector],
+    half: Vector,
+    margin: float,
+) -> bool:
+    """Return whether an edge, of so many candidates (n,), may be within `margin` [m] of a turned box."""
+    spans = (margin, margin, margin)
+    for j in range(3):
+        x, y, z = axes[j]
+        spans = spans[0] + half[j] * abs(x), spans[1] + half[j] * abs(y), spans[2] + half[j] * abs(z)
+    low, high = without_share(center, 1.0, spans), sum_of(center, spans)
+    for k in range(count):
+        if _passes(low, high, ground.edges[edges[k]]):
+            return True
+    return False
 
 
 @compiled

@@ -9,9 +9,9 @@ r of a point from its link's centre, its velocity t over the link per belt speed
 and friction's ellipse is diagonal there: D = diag(g, r^2 g, m) with the lateral ratio r. So 29 sums stand for
 force, torque and what contacts add to masses, and are turned into the world once for all contacts with a face.
 
-A block has a lane for each point of a section, `LANES` of them. Loops over lanes have no branches, and take
-their number from the length of an array: a processor's vectors take several contacts at once. Lanes of points
-that do not touch have no weight, and exert nothing.
+A block has a lane for each point of a section, up to `LANES`, and is taken in fours. Loops over lanes have no
+branches, and read their number from an array: a processor's vectors take several contacts at once. Lanes of
+points that do not touch have no weight, and exert nothing.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ class FaceContacts(NamedTuple):
 
     Attributes:
         blocks: Numbers of the contacts, each row of a block with a lane for each (B, `BLOCK` * `LANES`).
+        lanes: Number of lanes of each block that are in use (B,).
         faces: Numbers of each face that a belt touches (B, `FACE_NUMBERS`).
         parts: Link, belt and end of the blocks of each of these faces (B, 3).
         touched: Solid and face of the last one of these (2,).
@@ -60,6 +61,7 @@ class FaceContacts(NamedTuple):
     """
 
     blocks: NDArray[np.float64]
+    lanes: NDArray[np.intp]
     faces: NDArray[np.float64]
     parts: NDArray[np.int32]
     touched: NDArray[np.int32]
@@ -72,6 +74,7 @@ def allocate_face_contacts(blocks: int) -> FaceContacts:
     """Room for so many blocks."""
     return FaceContacts(
         np.zeros((blocks, BLOCK * LANES)),
+        np.zeros(blocks, dtype=np.intp),
         np.zeros((blocks, FACE_NUMBERS)),
         np.zeros((blocks, 3), dtype=np.int32),
         np.zeros(2, dtype=np.int32),
@@ -85,7 +88,6 @@ class FaceMotion(NamedTuple):
     """Section of a belt before a face, in the face's frame.
 
     Attributes:
-        base: Origin of the section from the link's centre [m].
         x: Its axis along the belt.
         y: Its axis across the belt.
         z: Its axis outwards.
@@ -99,7 +101,6 @@ class FaceMotion(NamedTuple):
         offset: Height of the face over the link's centre, along its normal [m].
     """
 
-    base: Vector
     x: Vector
     y: Vector
     z: Vector
@@ -215,7 +216,9 @@ def touch_face(
     surface: int,
     law: ContactParameters,
     motion: FaceMotion,
+    base: Vector,
     table: NDArray[np.float64],
+    lanes: int,
     share: float,
     count: int,
     history: ContactHistory,
@@ -233,7 +236,9 @@ def touch_face(
         surface: Number by which contacts remember its solid.
         law: Contact parameters of the section.
         motion: Section before the face.
+        base: Origin of the section from the link's centre, in the face's frame [m].
         table: x, y, z [m] and weights of the section's points in lanes (4 * `LANES`,).
+        lanes: Number of lanes in use.
         share: Fraction of the law that the section has, beside its points' weights [-].
         count: Number of its points.
         history: Contact memory of the vehicle.
@@ -243,7 +248,7 @@ def touch_face(
     """
     axes, numbers, shears = face_axes(contacts, face), contacts.faces[face], contacts.shears
     ids, slots = history.solid_ids, MAX_SOLIDS_PER_POINT
-    for p in range(LANES):
+    for p in range(lanes):
         shears[p] = shears[LANES + p] = 0.0
     for p in range(count):
         first = (first_point + p) * slots
@@ -257,6 +262,7 @@ def touch_face(
         table,
         shears,
         motion,
+        base,
         FaceLaw(
             law.stiffness,
             damping_of(law, step),
@@ -268,7 +274,7 @@ def touch_face(
             ahead,
             share,
         ),
-        len(shears) // 3,
+        lanes,
     )
     any_touches = False
     for p in range(count):
@@ -285,6 +291,7 @@ def touch_face(
             for k in range(3):
                 history.shear_displacements[free, k] = a * axes[0][k] + b * axes[1][k]
     if any_touches:
+        contacts.lanes[contacts.used[0]] = lanes
         contacts.used[0] += 1
         contacts.parts[face, END] = contacts.used[0]
 
@@ -295,11 +302,12 @@ def _touch_lanes(
     table: NDArray[np.float64],
     shears: NDArray[np.float64],
     motion: FaceMotion,
+    base: Vector,
     law: FaceLaw,
     lanes: int,
 ) -> None:
     """Write a block for the points of a section, and advance their shear displacements."""
-    base, x, y, z = motion.base, motion.x, motion.y, motion.z
+    x, y, z = motion.x, motion.y, motion.z
     forward, nose, top, spin, speed = motion.forward, motion.nose, motion.top, motion.spin, motion.speed
     over, square, step = 1.0 / law.step, law.square, law.step
     hard = law.damping + step * law.stiffness
@@ -383,7 +391,7 @@ def add_face_loads(
                 passed,
                 anew,
                 step,
-                len(contacts.sums) // FACE_SUMS,
+                contacts.lanes[block],
             )
             block += 1
         _add_face_sums(loads, link, belt, axes, contacts.faces[face, SQUARE], contacts.sums)
@@ -504,7 +512,7 @@ def compare_faces(
                 change,
                 turn,
                 belt_changes[belt],
-                len(contacts.sums) // FACE_SUMS,
+                contacts.lanes[block],
             )
             block += 1
 
