@@ -162,6 +162,7 @@ def _contacts_view(contacts: Contacts, i: int) -> Contacts:
             faces.touched[i],
             faces.used[i],
             faces.shears[i],
+            faces.slots[i],
             faces.sums[i],
         ),
     )

@@ -5,7 +5,6 @@ from .belt import pack_belts as pack_belts
 from .belt_contact import add_belt_contacts as add_belt_contacts
 from .candidates import AHEAD as AHEAD
 from .candidates import MARGIN as MARGIN
-from .candidates import STEPS as STEPS
 from .candidates import Candidates as Candidates
 from .candidates import Room as Room
 from .candidates import allocate_candidates as allocate_candidates

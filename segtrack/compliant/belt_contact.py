@@ -114,6 +114,7 @@ def add_belt_contacts(
     # What is reported acted in the step before: its chords lead here.
     run = belts.riding[belt] * motion.speed * (times.horizon if times.horizon > 0.0 else -step)
     turning, perimeter = math.sqrt(dot(motion.spin, motion.spin)), belts.perimeters[belt]
+    shift = belts.riding[belt] * (travel - perimeter * math.floor(travel / perimeter))
     still = (0.0, 0.0, 0.0)
     begin, end, segment, curvature, start, out, forward = 0.0, -1.0, 0, 0.0, still, still, still
     shown, before = NONE, FaceMotion(still, still, still, still, still, still, still, still, 0.0, 0.0, 0.0)
@@ -126,8 +127,9 @@ def add_belt_contacts(
         kind, length = belts.kinds[section], belts.lengths[section]
         # The section is where the path is at its coordinate q, with x axis t, z axis o and curvature k:
         # dx/dq = t, dt/dq = -k o, do/dq = k t.
-        coordinate = belts.coordinates[section] + belts.riding[belt] * travel
-        along = coordinate - perimeter * math.floor(coordinate / perimeter)
+        along = belts.coordinates[section] + shift
+        if not 0.0 <= along < perimeter:
+            along -= perimeter * math.floor(along / perimeter)
         if not begin <= along < end:
             segment, _ = place_on_path(belts, belt, along)
             data = belts.segments[segment]
@@ -185,7 +187,7 @@ def add_belt_contacts(
         if not straight and abs(run) > _NO_RUN:
             # Around an arc the chord of the step, not its tangent, which leads run^2 / 2 r too deep.
             x, z, cosine, sine, _ = pose_on_segment(belts, segment, along - begin)
-            end_x, end_z, end_cosine, end_sine, _ = section_pose(belts, belt, coordinate + run)
+            end_x, end_z, end_cosine, end_sine, _ = section_pose(belts, belt, along + run)
             if curvature != 0.0 or end_cosine != cosine or end_sine != sine:
                 ride = PartMotion(
                     along_axes(ex, ey, ez, ((end_x - x) / run, 0.0, (end_z - z) / run)),

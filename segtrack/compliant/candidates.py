@@ -27,10 +27,8 @@ from segtrack.ground import (
 )
 from segtrack.kernels import Vector, compiled, cosine_sine, inlined, sum_of, without_share
 
-MARGIN = 0.01
+MARGIN = 0.02
 """Parts of vehicles and of the ground that are nearer than this are candidates for contact [m]."""
-STEPS = 4.0
-"""Steps at the speed of now for which candidates are looked for, at least."""
 AHEAD = 1.5
 """Steps at the speed of now that candidates are looked for beyond `MARGIN`: a vehicle may become faster."""
 NEAR_BELT = 64

@@ -57,6 +57,7 @@ class FaceContacts(NamedTuple):
         touched: Solid and face of the last one of these (2,).
         used: Numbers of blocks and of faces (2,).
         shears: Room for what the points of a section remember (3 * `LANES`,).
+        slots: Room for the slots of these points in the memory of contacts (`LANES`,).
         sums: Room for sums in lanes, empty (`FACE_SUMS` * `LANES`,).
     """
 
@@ -67,6 +68,7 @@ class FaceContacts(NamedTuple):
     touched: NDArray[np.int32]
     used: NDArray[np.int32]
     shears: NDArray[np.float64]
+    slots: NDArray[np.intp]
     sums: NDArray[np.float64]
 
 
@@ -80,6 +82,7 @@ def allocate_face_contacts(blocks: int) -> FaceContacts:
         np.zeros(2, dtype=np.int32),
         np.zeros(2, dtype=np.int32),
         np.zeros(3 * LANES),
+        np.zeros(LANES, dtype=np.intp),
         np.zeros(FACE_SUMS * LANES),
     )
 
@@ -247,15 +250,18 @@ def touch_face(
         step: Duration [s].
     """
     axes, numbers, shears = face_axes(contacts, face), contacts.faces[face], contacts.shears
-    ids, slots = history.solid_ids, MAX_SOLIDS_PER_POINT
-    for p in range(lanes):
+    ids, known, remembered = history.solid_ids, contacts.slots, history.shear_displacements
+    for p in range(count, lanes):
         shears[p] = shears[LANES + p] = 0.0
     for p in range(count):
-        first = (first_point + p) * slots
-        for slot in range(first, first + slots):
+        first = (first_point + p) * MAX_SOLIDS_PER_POINT
+        known[p], shears[p], shears[LANES + p] = NONE, 0.0, 0.0
+        for slot in range(first, first + MAX_SOLIDS_PER_POINT):
             if ids[slot] == surface:
-                shear = row(history.shear_displacements, slot)
-                shears[p], shears[LANES + p] = dot(axes[0], shear), dot(axes[1], shear)
+                shear = row(remembered, slot)
+                known[p], shears[p], shears[LANES + p] = slot, dot(axes[0], shear), dot(axes[1], shear)
+            elif ids[slot] != NONE:
+                ids[slot] = NONE
     block = contacts.blocks[contacts.used[0]]
     _touch_lanes(
         block,
@@ -278,18 +284,18 @@ def touch_face(
     )
     any_touches = False
     for p in range(count):
-        first, touches = (first_point + p) * slots, shears[TOUCHES * LANES + p] != 0.0
-        free = first
-        for slot in range(first, first + slots):
-            if ids[slot] == surface:
-                free = slot
-            ids[slot] = NONE
-        if touches:
-            any_touches = True
-            a, b = shears[p], shears[LANES + p]
-            ids[free], history.sinkages[free] = surface, 0.0
-            for k in range(3):
-                history.shear_displacements[free, k] = a * axes[0][k] + b * axes[1][k]
+        slot = known[p]
+        if shears[TOUCHES * LANES + p] == 0.0:
+            if slot != NONE:
+                ids[slot] = NONE
+            continue
+        any_touches = True
+        if slot == NONE:
+            slot = (first_point + p) * MAX_SOLIDS_PER_POINT
+            ids[slot], history.sinkages[slot] = surface, 0.0
+        a, b = shears[p], shears[LANES + p]
+        for k in range(3):
+            remembered[slot, k] = a * axes[0][k] + b * axes[1][k]
     if any_touches:
         contacts.lanes[contacts.used[0]] = lanes
         contacts.used[0] += 1

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from segtrack.compliant import (
     AHEAD,
     MARGIN,
-    STEPS,
     BeltMemory,
     Candidates,
     PartFrame,
@@ -117,11 +116,10 @@ def advance_vehicle(
         move_links(vehicle.tree, state, work)
         # A point counts before it touches, from as far as it comes in a step.
         ahead = step * fastest
-        solids, edges, free, looks = 0, 0, max(MARGIN, STEPS * ahead), state.slack[0] <= 0.0
-        margin = free + AHEAD * ahead
+        solids, edges, margin, looks = 0, 0, MARGIN + AHEAD * ahead, state.slack[0] <= 0.0
         if looks:
             solids, edges = find_vehicle_candidates(vehicle, ground, state, memory, near, work, margin)
-            state.slack[0] = free
+            state.slack[0] = MARGIN
         a, b = find_hulls(
             ground,
             vehicle.hull,
