@@ -14,7 +14,7 @@ from segtrack.compliant.section import Section
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry import Arc, BeltPath, normal_of, spin_momentum, tangent_of
 from segtrack.ground import LANES, ContactParameters, Ground
-from segtrack.kernels import compiled, cosine_sine, inlined
+from segtrack.kernels import cosine_sine, inlined
 
 SEGMENT = 8
 """Numbers a segment of a path has: first coordinate, x, z, heading, its cosine and sine, signed curvature and
@@ -300,9 +300,7 @@ def place_on_path(belts: BeltArrays, belt: int, coordinate: float) -> tuple[int,
 
 
 @inlined
-def pose_on_segment(
-    belts: BeltArrays, number: int, along: float
-) -> tuple[float, float, float, float, float]:
+def pose_on_segment(belts: BeltArrays, number: int, along: float) -> tuple[float, float, float, float, float]:
     """Place on a segment of a belt's path `along` it [m], in the track frame; returns as `section_pose`."""
     segment = belts.segments[number]
     curvature = segment[6]

@@ -134,7 +134,9 @@ def add_belt_contacts(
             segment, _ = place_on_path(belts, belt, along)
             data = belts.segments[segment]
             begin, curvature, shown = data[0], data[6], NONE
-            end = belts.segments[segment + 1, 0] if segment + 1 < belts.segment_starts[belt + 1] else perimeter
+            end = (
+                belts.segments[segment + 1, 0] if segment + 1 < belts.segment_starts[belt + 1] else perimeter
+            )
             out = along_axes(ex, ey, ez, (data[5], 0.0, data[4]))
             forward = along_axes(ex, ey, ez, (data[4], 0.0, -data[5]))
             start = along_axes(ex, ey, ez, (data[1], 0.0, data[2]))

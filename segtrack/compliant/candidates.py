@@ -150,7 +150,7 @@ def list_part(
 def _write_counts(
     ground: Ground, candidates: Candidates, part: int, found: tuple[int, int], low: Vector, high: Vector
 ) -> None:
-    """Write the numbers of solids and edges found near a part, and the faces of these solids that may count."""
+    """Write numbers of solids and edges found near a part, and the faces of these solids that may count."""
     candidates.solid_counts[part], candidates.edge_counts[part] = found
     for near in range(min(found[0], candidates.solids.shape[1])):
         solid = candidates.solids[part, near]
@@ -278,7 +278,10 @@ def _list_near_belt(
         low, high = box_in_world(rotation, belts.segment_boxes[s])
         least = min(least[0], low[0]), min(least[1], low[1]), min(least[2], low[2])
         most = max(most[0], high[0]), max(most[1], high[1]), max(most[2], high[2])
-    back, ahead = without_share(origin, margin, (1.0, 1.0, 1.0)), without_share(origin, -margin, (1.0, 1.0, 1.0))
+    back, ahead = (
+        without_share(origin, margin, (1.0, 1.0, 1.0)),
+        without_share(origin, -margin, (1.0, 1.0, 1.0)),
+    )
     own, mine = candidates.near_solids, candidates.near_edges
     solids, edges = list_candidates(ground, sum_of(back, least), sum_of(ahead, most), own, mine)
     listed = Listed(own, solids, mine, edges)

@@ -32,8 +32,8 @@ from .broadphase import forget_edges as forget_edges
 from .broadphase import forget_lost_edges as forget_lost_edges
 from .broadphase import greatest_sinkage as greatest_sinkage
 from .broadphase import knows_edge as knows_edge
-from .broadphase import list_candidates as list_candidates
 from .broadphase import list_among as list_among
+from .broadphase import list_candidates as list_candidates
 from .broadphase import meets_edge as meets_edge
 from .broadphase import meets_listed as meets_listed
 from .broadphase import take_edge_over as take_edge_over

@@ -237,7 +237,7 @@ def list_among(
     solids: NDArray[np.int32],
     edges: NDArray[np.int32],
 ) -> tuple[int, int]:
-    """List candidates as `list_candidates` does, of a box within the one for which candidates are `listed`."""
+    """List candidates as `list_candidates` does, of a box within the one of which they are `listed`."""
     solid_count, edge_count = 0, 0
     for k in range(listed.solid_count):
         solid = listed.solids[k]
@@ -313,7 +313,7 @@ def clearance(
     half: Vector,
     reach: float,
 ) -> tuple[float, int, int]:
-    """Distance by which a box is at least off all solids near it, by one of their faces, and what is in reach.
+    """Distance by which a box is at least off all solids near it, by one of their faces; what is in reach.
 
     With the height of the box's lowest corner over a face, n.c - offset - sum of half_k |n.x_k|, that is the
     least over solids of the greatest over faces, and 0 where it meets one. What is returned depends on where
@@ -330,8 +330,8 @@ def clearance(
         reach: Distance within which a solid is in reach, more than 0 [m].
 
     Returns:
-        The distance [m]; the place of the only candidate in reach, or `NONE` if there are none or several; and
-        the face of this one that alone decides over depths in the box, which is rigid, or `NONE`.
+        The distance [m]; the place of the only candidate in reach, or `NONE` if there are none or several;
+        and the face of this one that alone decides over depths in the box, which is rigid, or `NONE`.
     """
     least, only, within, face = math.inf, NONE, 0, NONE
     for k in range(count):
@@ -350,7 +350,7 @@ def clearance(
                     nearest, lone = height - span, f
             if highest <= reach:
                 only, within, face = k, within + 1, NONE
-                # A single one that was listed is exposed or decides over nothing; of several see `faces_near`.
+                # Of several that were listed the others are to be out of the box, see `faces_near`.
                 sole = lone != NONE and ground.solid_soils[solid] == RIGID
                 if chosen == ALL_FACES or chosen & (chosen - 1) != 0:
                     for f in range(ground.faces[solid]):
@@ -376,7 +376,7 @@ def clearance(
 def _box_over(
     plane: NDArray[np.float64], center: Vector, axes: tuple[Vector, Vector, Vector], half: Vector
 ) -> tuple[float, float]:
-    """Height of the centre of a turned box over a plane, and how far its corners are above and below that [m]."""
+    """Height of the centre of a turned box over a plane, and that of its highest corner over this [m]."""
     n = plane[0], plane[1], plane[2]
     span = half[0] * abs(dot(n, axes[0])) + half[1] * abs(dot(n, axes[1])) + half[2] * abs(dot(n, axes[2]))
     return dot(n, center) - plane[3], span

@@ -1,13 +1,13 @@
 """Contacts of the points of a belt's sections with one face of rigid ground, side by side.
 
-The equations are those of points one by one (`implicit_contact.point_load`, `active_contacts`), in the frame of
-the face: axis 1 along the track and 2 across it on the surface, 3 the normal out of the ground. With the place
-r of a point from its link's centre, its velocity t over the link per belt speed s, and the offset c of the face,
+The equations are those of points one by one (`implicit_contact.point_load`, `active_contacts`), in the frame
+of the face: 1 along the track, 2 across it on the surface, 3 the normal out of the ground. With the place r
+of a point from its link's centre, its velocity t over the link per belt speed s, and the face's offset c,
 
     d = c - r_3            v = v_0 + w x r + s t
 
-and friction's ellipse is diagonal there: D = diag(g, r^2 g, m) with the lateral ratio r. So 29 sums stand for
-force, torque and what contacts add to masses, and are turned into the world once for all contacts with a face.
+and friction's ellipse is diagonal, D = diag(g, r^2 g, m) with the lateral ratio r: 29 sums stand for force,
+torque and what contacts add to masses. They are turned into the world once for all contacts with a face.
 
 A block has a lane for each point of a section, up to `LANES`, and is taken in fours. Loops over lanes have no
 branches, and read their number from an array: a processor's vectors take several contacts at once. Lanes of
@@ -30,11 +30,11 @@ from segtrack.ground.pack import Ground
 from segtrack.kernels import Vector, compiled, cross, dot, inlined, row, scaled, without_share
 
 PLACE, ALONG, FORCE, HOLDING, WEIGHT, LIMIT, ACTS, CUT = 0, 3, 6, 7, 9, 10, 11, 12
-"""First rows of a block: r [m]; t [-]; N_0 [N]; s_0 along and across [N]; weight [-]; limit of now [N]; 1 where
-the normal force acts, else 0; q [-]."""
+"""First rows of a block: r [m]; t [-]; N_0 [N]; s_0 along and across [N]; weight [-]; limit of now [N]; 1
+where the normal force acts, else 0; q [-]."""
 BLOCK = 13
 AXES, FRICTION, SQUARE, RESISTANCE, GRIP = 0, 9, 10, 11, 12
-"""First numbers of a face: its axes in the world; mu [-]; r^2 [-]; D_n and D_t of a contact of weight 1 [N s/m]."""
+"""First numbers of a face: its axes in the world; mu [-]; r^2 [-]; D_n and D_t for a weight of 1 [N s/m]."""
 FACE_NUMBERS = 13
 LINK, BELT_INDEX, END = 0, 1, 2
 """Link of a face's contacts, their belt, and the block behind their last one."""
@@ -194,7 +194,10 @@ def open_face(
     parts, numbers = contacts.parts[last + 1], contacts.faces[last + 1]
     parts[LINK], parts[BELT_INDEX], parts[END] = link, belt, contacts.used[0]
     normal = row(ground.planes[solid, :, :3], face)
-    square, across = law.lateral_ratio * law.lateral_ratio, without_share(lateral, dot(lateral, normal), normal)
+    square, across = (
+        law.lateral_ratio * law.lateral_ratio,
+        without_share(lateral, dot(lateral, normal), normal),
+    )
     size = math.sqrt(dot(across, across))
     if size <= _LEAST:  # Any direction does for a circle.
         square = 1.0
@@ -383,7 +386,11 @@ def add_face_loads(
     """
     block = 0
     for face in range(contacts.used[1]):
-        link, belt, end = contacts.parts[face, LINK], contacts.parts[face, BELT_INDEX], contacts.parts[face, END]
+        link, belt, end = (
+            contacts.parts[face, LINK],
+            contacts.parts[face, BELT_INDEX],
+            contacts.parts[face, END],
+        )
         axes = face_axes(contacts, face)
         change, turn = in_axes(axes, row(changes, link)), in_axes(axes, row(turns, link))
         while block < end:
@@ -431,8 +438,8 @@ def _add_lanes(
 ) -> None:
     """Cut the contacts of a block for changes in the face's frame, and add them to its sums in lanes.
 
-    Sums: f, r x f; g, m; g r, m r_1, m r_2; g r_1^2, g r_2^2, g r_3^2, m r_1^2, m r_2^2, m r_1 r_2, g r_1 r_3,
-    g r_2 r_3; of the belt p = D t without r^2 across, r x D t, t.D t and t.f.
+    Sums: f, r x f; g, m; g r, m r_1, m r_2; g r_1^2, g r_2^2, g r_3^2, m r_1^2, m r_2^2, m r_1 r_2,
+    g r_1 r_3, g r_2 r_3; of the belt D t, r x D t, t.D t and t.f.
     """
     friction, square, resistance, grip = face[FRICTION], face[SQUARE], face[RESISTANCE], face[GRIP]
     over = 1.0 / square
@@ -496,7 +503,7 @@ def compare_faces(
     turns: NDArray[np.float64],
     belt_changes: NDArray[np.float64],
 ) -> None:
-    """Add what contacts with faces exert, and what they may, to sums in lanes, see `active_contacts.excess_of`.
+    """Add what contacts with faces exert, and may exert, to sums in lanes, see `active_contacts.excess_of`.
 
     Args:
         contacts: Contacts as they were cut for the solution.
@@ -507,7 +514,11 @@ def compare_faces(
     """
     block = 0
     for face in range(contacts.used[1]):
-        link, belt, end = contacts.parts[face, LINK], contacts.parts[face, BELT_INDEX], contacts.parts[face, END]
+        link, belt, end = (
+            contacts.parts[face, LINK],
+            contacts.parts[face, BELT_INDEX],
+            contacts.parts[face, END],
+        )
         axes = face_axes(contacts, face)
         change, turn = in_axes(axes, row(changes, link)), in_axes(axes, row(turns, link))
         while block < end:
@@ -580,7 +591,7 @@ def _add_face_sums(
     g11, g22, g33 = taken(sums, 13), taken(sums, 14), taken(sums, 15)
     m11, m22, m12 = taken(sums, 16), taken(sums, 17), taken(sums, 18)
     g13, g23 = taken(sums, 19), taken(sums, 20)
-    # D, [r] D and [r] D [r]^T of `contact_loads`, with D = diag(g, r^2 g, m); their columns come back as rows.
+    # D, [r] D and [r] D [r]^T of `contact_loads` with D = diag(g, r^2 g, m); columns come back as rows.
     d = _turned(axes, (g, 0.0, 0.0), (0.0, square * g, 0.0), (0.0, 0.0, m))
     b = _turned(axes, (0.0, g3, -g2), (-square * g3, 0.0, square * g1), (m2, -m1, 0.0))
     a = _turned(

@@ -32,7 +32,15 @@ from segtrack.compliant import (
     take_places,
 )
 from segtrack.engine import ABSURD_SPEED
-from segtrack.ground import MAX_EDGES, ContactHistory, Ground, LinkMotion, clear_contacts, clear_loads, room_for_contacts
+from segtrack.ground import (
+    MAX_EDGES,
+    ContactHistory,
+    Ground,
+    LinkMotion,
+    clear_contacts,
+    clear_loads,
+    room_for_contacts,
+)
 from segtrack.kernels import Packed, Vector, axis, compiled, entry, inlined, item, row
 from segtrack.native.aim import aim_drive
 from segtrack.native.dynamics import add_force_at

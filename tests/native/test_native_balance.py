@@ -38,8 +38,8 @@ from segtrack.ground import (
     active_contacts,
     add_contact_loads,
     allocate_contacts,
-    clear_contacts,
     allocate_loads,
+    clear_contacts,
     implicit_contact,
     pack_ground,
 )
