@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from segtrack.batch.gpu_functions import gpu_function
 from segtrack.compliant import BeltMemory
-from segtrack.ground import NONE, ContactHistory, Contacts, Equations, Ground, VehicleLoads
+from segtrack.ground import NONE, ContactHistory, Contacts, Equations, FaceContacts, Ground, VehicleLoads
 from segtrack.kernels import Vector
 from segtrack.native import TreeWork, Vehicles, advance_vehicle
 
@@ -148,7 +148,24 @@ def _loads_view(loads: VehicleLoads, i: int) -> VehicleLoads:
 @cuda.jit(device=True)
 def _contacts_view(contacts: Contacts, i: int) -> Contacts:
     """Contacts of vehicle `i` of N."""
-    return Contacts(contacts.blocks[i], contacts.parts[i], contacts.used[i], contacts.sums[i])
+    faces = contacts.with_faces
+    return Contacts(
+        contacts.blocks[i],
+        contacts.parts[i],
+        contacts.used[i],
+        contacts.sums[i],
+        FaceContacts(
+            faces.blocks[i],
+            faces.lanes[i],
+            faces.faces[i],
+            faces.parts[i],
+            faces.touched[i],
+            faces.used[i],
+            faces.shears[i],
+            faces.slots[i],
+            faces.sums[i],
+        ),
+    )
 
 
 @cuda.jit(device=True)

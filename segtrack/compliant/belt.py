@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from segtrack.compliant.section import Section
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry import Arc, BeltPath, normal_of, spin_momentum, tangent_of
-from segtrack.ground import ContactParameters, Ground
-from segtrack.kernels import compiled, cosine_sine
+from segtrack.ground import LANES, ContactParameters, Ground
+from segtrack.kernels import cosine_sine, inlined
 
 SEGMENT = 8
 """Numbers a segment of a path has: first coordinate, x, z, heading, its cosine and sine, signed curvature and
 length."""
+
+_VECTOR = 4
+"""Numbers that a processor's vectors have, of those that most processors of today have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +152,10 @@ class BeltArrays(NamedTuple):
         areas: Areas that they stand for in soil (K, p) [m^2].
         sides: Smaller side of their faces (K, p) [m].
         point_counts: Number of each kind's points, of p (K,).
+        lanes: x, y, z [m] and weights of each kind's points in chunks of `LANES`, filled up with points of no
+            weight (K, c, 4 * `LANES`).
+        chunk_counts: Number of each kind's chunks, of c (K,).
+        lane_counts: Number of lanes in use of each chunk, in fours (K, c).
         pieces: Convex pieces of each kind (K, pieces, faces, 5).
         piece_counts: Number of each kind's pieces (K,).
         face_counts: Number of each piece's faces (K, pieces).
@@ -175,6 +182,9 @@ class BeltArrays(NamedTuple):
     areas: NDArray[np.float64]
     sides: NDArray[np.float64]
     point_counts: NDArray[np.intp]
+    lanes: NDArray[np.float64]
+    chunk_counts: NDArray[np.intp]
+    lane_counts: NDArray[np.intp]
     pieces: NDArray[np.float64]
     piece_counts: NDArray[np.intp]
     face_counts: NDArray[np.intp]
@@ -223,6 +233,9 @@ def pack_belts(belts: Sequence[BeltDesign]) -> BeltArrays:
         areas=areas,
         sides=sides,
         point_counts=np.array([len(section.points) for section in sections], dtype=np.intp),
+        lanes=_in_lanes(points, weights),
+        chunk_counts=np.array([-(-len(section.points) // LANES) for section in sections], dtype=np.intp),
+        lane_counts=_lane_counts(sections, most_points),
         pieces=pieces,
         piece_counts=np.array([len(section.pieces) for section in sections], dtype=np.intp),
         face_counts=faces,
@@ -234,6 +247,23 @@ def pack_belts(belts: Sequence[BeltDesign]) -> BeltArrays:
         reaches=np.array([belt.reach for belt in belts]),
         tip_speeds=np.array([belt.tip_speed for belt in belts]),
     )
+
+
+def _in_lanes(points: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points (K, p, 3) and their weights (K, p) in rows of `LANES`, filled up with such of no weight."""
+    kinds, count, _ = points.shape
+    chunks = -(-count // LANES)
+    rows = np.zeros((4, kinds, chunks * LANES))
+    rows[:3, :, :count], rows[3, :, :count] = np.moveaxis(points, 2, 0), weights
+    return np.moveaxis(rows.reshape(4, kinds, chunks, LANES), 0, 2).reshape(kinds, chunks, 4 * LANES)
+
+
+def _lane_counts(sections: Sequence[Section], most_points: int) -> NDArray[np.intp]:
+    """Lanes in use of each chunk of sections' points, in multiples of `_VECTOR` (K, c)."""
+    starts = LANES * np.arange(-(-most_points // LANES))
+    counts = np.array([len(section.points) for section in sections], dtype=np.intp)
+    used = np.clip(counts[:, None] - starts, 0, LANES)
+    return -(-used // _VECTOR) * _VECTOR
 
 
 def _segments(path: BeltPath) -> NDArray[np.float64]:
@@ -257,29 +287,22 @@ def _segment_boxes(belt: BeltDesign) -> NDArray[np.float64]:
     return np.array(rows)
 
 
-@compiled
-def segment_of(belts: BeltArrays, belt: int, coordinate: float) -> int:
-    """Segment of a belt's path on which a belt coordinate [m] is."""
+@inlined
+def place_on_path(belts: BeltArrays, belt: int, coordinate: float) -> tuple[int, float]:
+    """Segment of a belt's path on which a belt coordinate [m] is, and how far along it [m]."""
     perimeter = belts.perimeters[belt]
     along = coordinate - perimeter * math.floor(coordinate / perimeter)
     s = belts.segment_starts[belt]
     last = belts.segment_starts[belt + 1] - 1
     while s < last and along >= belts.segments[s + 1, 0]:
         s += 1
-    return s
+    return s, along - belts.segments[s, 0]
 
 
-@compiled
-def section_pose(belts: BeltArrays, belt: int, coordinate: float) -> tuple[float, float, float, float, float]:
-    """Place of a belt coordinate [m] on a belt's path, in its track frame.
-
-    Returns:
-        x and z [m], cosine and sine of the heading about +y, and signed curvature [1/m].
-    """
-    perimeter = belts.perimeters[belt]
-    along = coordinate - perimeter * math.floor(coordinate / perimeter)
-    segment = belts.segments[segment_of(belts, belt, coordinate)]
-    along -= segment[0]
+@inlined
+def pose_on_segment(belts: BeltArrays, number: int, along: float) -> tuple[float, float, float, float, float]:
+    """Place on a segment of a belt's path `along` it [m], in the track frame; returns as `section_pose`."""
+    segment = belts.segments[number]
     curvature = segment[6]
     if curvature == 0.0:
         return segment[1] + along * segment[4], segment[2] - along * segment[5], segment[4], segment[5], 0.0
@@ -290,3 +313,14 @@ def section_pose(belts: BeltArrays, belt: int, coordinate: float) -> tuple[float
     x = segment[1] + radius * (sine - segment[5])
     z = segment[2] + radius * (cosine - segment[4])
     return x, z, cosine, sine, curvature
+
+
+@inlined
+def section_pose(belts: BeltArrays, belt: int, coordinate: float) -> tuple[float, float, float, float, float]:
+    """Place of a belt coordinate [m] on a belt's path, in its track frame.
+
+    Returns:
+        x and z [m], cosine and sine of the heading about +y, and signed curvature [1/m].
+    """
+    segment, along = place_on_path(belts, belt, coordinate)
+    return pose_on_segment(belts, segment, along)

@@ -50,6 +50,7 @@ from segtrack.ground import (
     LinkMotion,
     ParentFrames,
     accumulate_impulses,
+    clear_contacts,
     drift_parents,
     room_for_contacts,
 )
@@ -158,7 +159,7 @@ def run_belts(
             motion.slack[0] = MARGIN
         for k in range(3):
             work.center[k] = vehicle.center[k]
-        work.contacts.used[0] = 0
+        clear_contacts(work.contacts)
         for t in range(len(belts.perimeters)):
             touch_belt(
                 ground,
@@ -222,6 +223,7 @@ def touch_belt(
         contacts,
         report,
         ahead,
+        motion.slack[0],
         sub_step,
     )
 
@@ -275,7 +277,7 @@ def read_belts(
 ) -> None:
     """Report all contacts where the belts are, found anew and not sheared: a step of no duration."""
     find_belt_candidates(ground, belts, motion, candidates, memory, work, MARGIN)
-    work.contacts.used[0] = 0
+    clear_contacts(work.contacts)
     for t in range(len(belts.perimeters)):
         touch_belt(
             ground, belts, t, motion, candidates, memory, work.contacts, work.parents, report, 0.0, 0.0

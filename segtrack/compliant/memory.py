@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from segtrack.ground import (
     MAX_EDGES,
+    MAX_SOLIDS_PER_POINT,
     NONE,
     ContactHistory,
     allocate_contact_history,
     forget_contacts,
     forget_edges,
 )
-from segtrack.kernels import compiled
+from segtrack.kernels import compiled, inlined
 
 
 class BeltMemory(NamedTuple):
@@ -72,6 +73,19 @@ def release_place(memory: BeltMemory, section: int, points: int) -> None:
     forget_contacts(memory.contacts, place * points, points)
     forget_edges(memory.contacts, place * MAX_EDGES, MAX_EDGES)
     memory.places[section] = memory.sections[place] = NONE
+
+
+@inlined
+def remembers_contact(memory: BeltMemory, place: int, points: int) -> bool:
+    """Return whether a section of so many points, at a place, remembers a solid or an edge."""
+    slots = points * MAX_SOLIDS_PER_POINT
+    for slot in range(place * slots, (place + 1) * slots):
+        if memory.contacts.solid_ids[slot] != NONE:
+            return True
+    for slot in range(place * MAX_EDGES, (place + 1) * MAX_EDGES):
+        if memory.contacts.edge_ids[slot] != NONE:
+            return True
+    return False
 
 
 @compiled

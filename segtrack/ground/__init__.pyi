@@ -4,6 +4,8 @@ from .active_contacts import ContactPart as ContactPart
 from .active_contacts import Contacts as Contacts
 from .active_contacts import add_contact_loads as add_contact_loads
 from .active_contacts import allocate_contacts as allocate_contacts
+from .active_contacts import any_contacts as any_contacts
+from .active_contacts import clear_contacts as clear_contacts
 from .active_contacts import excess_of as excess_of
 from .active_contacts import room_for_contacts as room_for_contacts
 from .belt_equations import BeltDrives as BeltDrives
@@ -18,8 +20,10 @@ from .broadphase import MAX_EDGES as MAX_EDGES
 from .broadphase import MAX_SOLIDS_PER_POINT as MAX_SOLIDS_PER_POINT
 from .broadphase import NONE as NONE
 from .broadphase import ContactHistory as ContactHistory
+from .broadphase import Listed as Listed
 from .broadphase import allocate_contact_history as allocate_contact_history
 from .broadphase import box_in_world as box_in_world
+from .broadphase import clearance as clearance
 from .broadphase import faces_near as faces_near
 from .broadphase import find_edge_slot as find_edge_slot
 from .broadphase import find_slot as find_slot
@@ -28,8 +32,10 @@ from .broadphase import forget_edges as forget_edges
 from .broadphase import forget_lost_edges as forget_lost_edges
 from .broadphase import greatest_sinkage as greatest_sinkage
 from .broadphase import knows_edge as knows_edge
+from .broadphase import list_among as list_among
 from .broadphase import list_candidates as list_candidates
-from .broadphase import meets_ground as meets_ground
+from .broadphase import meets_edge as meets_edge
+from .broadphase import meets_listed as meets_listed
 from .broadphase import take_edge_over as take_edge_over
 from .contact_laws import ContactParameters as ContactParameters
 from .contact_laws import check as check
@@ -61,6 +67,12 @@ from .equations import needed_force as needed_force
 from .equations import solve_free as solve_free
 from .equations import times_link as times_link
 from .equations import write_contact_masses as write_contact_masses
+from .face_contacts import FaceContacts as FaceContacts
+from .face_contacts import FaceMotion as FaceMotion
+from .face_contacts import face_axes as face_axes
+from .face_contacts import in_axes as in_axes
+from .face_contacts import open_face as open_face
+from .face_contacts import touch_face as touch_face
 from .height_scan import Relief as Relief
 from .height_scan import grid_height as grid_height
 from .height_scan import highest as highest

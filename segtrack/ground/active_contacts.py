@@ -31,7 +31,24 @@ from numpy.typing import NDArray
 
 from segtrack.ground.broadphase import NONE
 from segtrack.ground.contact_laws import friction_cut, friction_square
-from segtrack.ground.contact_loads import LANES, SUMS, VehicleLoads, add_in_lane, add_sums, taken
+from segtrack.ground.contact_loads import (
+    ALLOWED,
+    BEYOND,
+    LANES,
+    PRESSED,
+    SUMS,
+    WRONG,
+    VehicleLoads,
+    add_in_lane,
+    add_sums,
+    taken,
+)
+from segtrack.ground.face_contacts import (
+    FaceContacts,
+    add_face_loads,
+    allocate_face_contacts,
+    compare_faces,
+)
 from segtrack.ground.implicit_laws import contact_mass
 from segtrack.kernels import Vector, compiled, cross, dot, inlined, row, scaled, sum_of, without_share
 
@@ -43,9 +60,6 @@ LESS, FORCE, RESISTANCE, ACTS = 12, 13, 14, 15
 HOLDING, GRIP, FRICTION, STRENGTH, LIMIT, DRAG, DRAGGING, CUT = 16, 19, 20, 21, 22, 23, 24, 27
 """s_0 [N]; D_t [N s/m]; mu [-]; C [N]; limit of now [N]; viscous resistance [N s/m] and force [N]; q [-]."""
 WIDTH = 28
-BEYOND, ALLOWED, WRONG, PRESSED = 0, 1, 2, 3
-"""Sums over contacts: friction beyond limits, the limits, normal forces that should not be as they are, and
-those that press [N]."""
 TOLERANCE = 0.02
 """Sum of what is beyond limits, over that of the limits, with which a step is taken as it is solved [-]."""
 PASSES, LATE = 16, 8
@@ -60,12 +74,14 @@ class Contacts(NamedTuple):
         parts: Link of each block's contacts, and their belt or `NONE` (B, 2).
         used: Lanes that are in use, those that were left empty before another part included (1,).
         sums: Room for sums in lanes, empty (`SUMS` * `LANES`,).
+        with_faces: Contacts of belts' points with single faces of rigid ground, which are not among `blocks`.
     """
 
     blocks: NDArray[np.float64]
     parts: NDArray[np.int32]
     used: NDArray[np.int32]
     sums: NDArray[np.float64]
+    with_faces: FaceContacts
 
 
 def allocate_contacts(lanes: int) -> Contacts:
@@ -76,7 +92,20 @@ def allocate_contacts(lanes: int) -> Contacts:
         np.zeros((blocks, 2), dtype=np.int32),
         np.zeros(1, dtype=np.int32),
         np.zeros(SUMS * LANES),
+        allocate_face_contacts(blocks),
     )
+
+
+@compiled
+def clear_contacts(contacts: Contacts) -> None:
+    """Let there be no contacts."""
+    contacts.used[0] = contacts.with_faces.used[0] = contacts.with_faces.used[1] = 0
+
+
+@compiled
+def any_contacts(contacts: Contacts) -> bool:
+    """Return whether there are any contacts."""
+    return contacts.used[0] > 0 or contacts.with_faces.used[0] > 0
 
 
 @compiled
@@ -215,6 +244,9 @@ def add_contact_loads(
         loads: Loads of the vehicle, added to.
         step: Duration [s].
     """
+    # Few contacts take turns, each there without the other: that would go on for ever.
+    anew = 1.0 if passed < LATE else 0.0
+    add_face_loads(contacts.with_faces, changes, turns, belt_changes, passed, anew, loads, step)
     blocks = (contacts.used[0] + LANES - 1) // LANES
     for b in range(blocks):
         link, belt = contacts.parts[b, 0], contacts.parts[b, 1]
@@ -226,6 +258,7 @@ def add_contact_loads(
             row(turns, link),
             belt_change,
             passed,
+            anew,
             step,
             len(contacts.sums) // SUMS,
         )
@@ -241,6 +274,7 @@ def _add_block(
     turn: Vector,
     belt_change: float,
     passed: int,
+    anew: float,
     step: float,
     lanes: int,
 ) -> None:
@@ -248,8 +282,6 @@ def _add_block(
 
     The number of lanes is given: loops as short as `LANES` are not made into operations with vectors.
     """
-    # Few contacts take turns, each there without the other: that would go on for ever.
-    anew = 1.0 if passed < LATE else 0.0
     for lane in range(lanes):
         normal, across = _vector_in(block, NORMAL, lane), _vector_in(block, ACROSS, lane)
         less, resistance, pressing = (
@@ -303,6 +335,7 @@ def excess_of(
         Friction beyond its limits over the sum of the limits, or the sum of normal forces that act and pull,
         or would press and do not act, over that of those that press, whichever is larger [-].
     """
+    compare_faces(contacts.with_faces, contacts.sums, changes, turns, belt_changes)
     for b in range((contacts.used[0] + LANES - 1) // LANES):
         link, belt = contacts.parts[b, 0], contacts.parts[b, 1]
         belt_change = belt_changes[belt] if belt != NONE else 0.0

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segtrack.ground.pack import RIGID, Ground
-from segtrack.kernels import Vector, compiled, inlined
+from segtrack.kernels import Vector, compiled, dot, inlined, sum_of, without_share
 
 MAX_SOLIDS_PER_POINT = 3
 """Solids that one point touches at a time, as in a corner; a further one does not act."""
@@ -212,7 +212,58 @@ def list_candidates(
     return solid_count, edge_count
 
 
-@compiled
+class Listed(NamedTuple):
+    """Candidates of a larger box, among which those of a box within it are.
+
+    Attributes:
+        solids: Solids (s,).
+        solid_count: Number of them, the first ones.
+        edges: Edges (e,).
+        edge_count: Number of them, the first ones.
+    """
+
+    solids: NDArray[np.int32]
+    solid_count: int
+    edges: NDArray[np.int32]
+    edge_count: int
+
+
+@inlined
+def list_among(
+    ground: Ground,
+    listed: Listed,
+    low: Vector,
+    high: Vector,
+    solids: NDArray[np.int32],
+    edges: NDArray[np.int32],
+) -> tuple[int, int]:
+    """List candidates as `list_candidates` does, of a box within the one of which they are `listed`."""
+    solid_count, edge_count = 0, 0
+    for k in range(listed.solid_count):
+        solid = listed.solids[k]
+        if not _misses(low, high, ground.bounds[solid]):
+            if solid_count < len(solids):
+                solids[solid_count] = solid
+            solid_count += 1
+    for k in range(listed.edge_count):
+        edge = listed.edges[k]
+        if _passes(low, high, ground.edges[edge]):
+            if edge_count < len(edges):
+                edges[edge_count] = edge
+            edge_count += 1
+    return solid_count, edge_count
+
+
+@inlined
+def meets_listed(ground: Ground, listed: Listed, low: Vector, high: Vector) -> bool:
+    """Return whether a box in the world meets the bounds of any listed solid."""
+    for k in range(listed.solid_count):
+        if not _misses(low, high, ground.bounds[listed.solids[k]]):
+            return True
+    return False
+
+
+@inlined
 def faces_near(ground: Ground, solid: int, low: Vector, high: Vector) -> int:
     """Faces of a convex solid that any point of a box in the world may be over, or be nearest to.
 
@@ -242,7 +293,7 @@ def faces_near(ground: Ground, solid: int, low: Vector, high: Vector) -> int:
     return chosen
 
 
-@compiled
+@inlined
 def _height_over(plane: NDArray[np.float64], low: Vector, high: Vector) -> float:
     """Least height of a box over a plane [m]; the greatest one, with its corners exchanged."""
     height = -plane[3]
@@ -251,11 +302,104 @@ def _height_over(plane: NDArray[np.float64], low: Vector, high: Vector) -> float
     return height
 
 
-@compiled
-def meets_ground(ground: Ground, low: Vector, high: Vector) -> bool:
-    """Return whether the bounds of any solid meet a box in the world, given by its corners [m]."""
-    for solid in range(len(ground.bounds)):
-        if not _misses(low, high, ground.bounds[solid]):
+@inlined
+def clearance(
+    ground: Ground,
+    solids: NDArray[np.int32],
+    faces: NDArray[np.int32],
+    count: int,
+    center: Vector,
+    axes: tuple[Vector, Vector, Vector],
+    half: Vector,
+    reach: float,
+) -> tuple[float, int, int]:
+    """Distance by which a box is at least off all solids near it, by one of their faces; what is in reach.
+
+    With the height of the box's lowest corner over a face, n.c - offset - sum of half_k |n.x_k|, that is the
+    least over solids of the greatest over faces, and 0 where it meets one. What is returned depends on where
+    the box is, not on the larger one for which candidates were listed.
+
+    Args:
+        ground: The ground.
+        solids: Candidates as in `Ground.bounds` (n,).
+        faces: Faces of these that count, see `faces_near` (n,).
+        count: Number of them that count, the first ones.
+        center: Centre of the box in the world [m].
+        axes: Its axes x_k in the world.
+        half: Its half extents along them [m].
+        reach: Distance within which a solid is in reach, more than 0 [m].
+
+    Returns:
+        The distance [m]; the place of the only candidate in reach, or `NONE` if there are none or several;
+        and the face of this one that alone decides over depths in the box, which is rigid, or `NONE`.
+    """
+    least, only, within, face = math.inf, NONE, 0, NONE
+    for k in range(count):
+        solid, highest = solids[k], 0.0
+        if solid < len(ground.planes):
+            nearest, lone, chosen = -math.inf, NONE, faces[k]
+            for f in range(ground.faces[solid]):
+                if chosen != ALL_FACES:
+                    if chosen >> f == 0:
+                        break
+                    if chosen >> f & 1 == 0:
+                        continue
+                height, span = _box_over(ground.planes[solid, f], center, axes, half)
+                highest = max(highest, height - span)
+                if ground.planes[solid, f, 4] == 0.0 and height - span > nearest:
+                    nearest, lone = height - span, f
+            if highest <= reach:
+                only, within, face = k, within + 1, NONE
+                # Of several that were listed the others are to be out of the box, see `faces_near`.
+                sole = lone != NONE and ground.solid_soils[solid] == RIGID
+                if chosen == ALL_FACES or chosen & (chosen - 1) != 0:
+                    for f in range(ground.faces[solid]):
+                        if f != lone and (chosen == ALL_FACES or chosen >> f & 1 != 0):
+                            height, span = _box_over(ground.planes[solid, f], center, axes, half)
+                            exposed = ground.planes[solid, f, 4] == 0.0
+                            if height + span > -_SURE or (exposed and height + span > nearest - _SURE):
+                                sole = False
+                if sole:
+                    face = lone
+        else:
+            height = center[2] - ground.bounds[solid, 5]
+            for j in range(3):
+                height -= half[j] * abs(axes[j][2])
+            highest = max(highest, height)
+            if highest <= reach:
+                only, within, face = k, within + 1, NONE
+        least = min(least, highest)
+    return (least, only, face) if within == 1 else (least, NONE, NONE)
+
+
+@inlined
+def _box_over(
+    plane: NDArray[np.float64], center: Vector, axes: tuple[Vector, Vector, Vector], half: Vector
+) -> tuple[float, float]:
+    """Height of the centre of a turned box over a plane, and that of its highest corner over this [m]."""
+    n = plane[0], plane[1], plane[2]
+    span = half[0] * abs(dot(n, axes[0])) + half[1] * abs(dot(n, axes[1])) + half[2] * abs(dot(n, axes[2]))
+    return dot(n, center) - plane[3], span
+
+
+@inlined
+def meets_edge(
+    ground: Ground,
+    edges: NDArray[np.int32],
+    count: int,
+    center: Vector,
+    axes: tuple[Vector, Vector, Vector],
+    half: Vector,
+    margin: float,
+) -> bool:
+    """Return whether an edge, of so many candidates (n,), may be within `margin` [m] of a turned box."""
+    spans = (margin, margin, margin)
+    for j in range(3):
+        x, y, z = axes[j]
+        spans = spans[0] + half[j] * abs(x), spans[1] + half[j] * abs(y), spans[2] + half[j] * abs(z)
+    low, high = without_share(center, 1.0, spans), sum_of(center, spans)
+    for k in range(count):
+        if _passes(low, high, ground.edges[edges[k]]):
             return True
     return False
 
@@ -276,7 +420,7 @@ def _span(rotation: NDArray[np.float64], box: NDArray[np.float64], k: int) -> tu
     return middle - half, middle + half
 
 
-@compiled
+@inlined
 def _misses(low: Vector, high: Vector, bounds: NDArray[np.float64]) -> bool:
     """Return whether a box is off the bounds (6,) of something."""
     for k in range(3):
@@ -285,7 +429,7 @@ def _misses(low: Vector, high: Vector, bounds: NDArray[np.float64]) -> bool:
     return False
 
 
-@compiled
+@inlined
 def _passes(low: Vector, high: Vector, edge: NDArray[np.float64]) -> bool:
     """Return whether the box of an edge (6,) meets another one."""
     for k in range(3):

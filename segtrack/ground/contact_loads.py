@@ -32,6 +32,10 @@ FORCES, TORQUES, MASSES, BELT, PULL, SUMS = 0, 3, 6, 27, 34, 35
 """First of the sums over contacts of a part: force and torque on the link, masses that link and belt get, and
 pull on the belt; and number of all."""
 
+BEYOND, ALLOWED, WRONG, PRESSED = 0, 1, 2, 3
+"""Sums over contacts: friction beyond limits, the limits, normal forces that should not be as they are, and
+those that press [N]."""
+
 
 class VehicleLoads(NamedTuple):
     """Loads of contacts on L links and T belts, and what the contacts add to their masses.

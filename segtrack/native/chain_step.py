@@ -34,7 +34,7 @@ from segtrack.chain import (
 )
 from segtrack.compliant import AHEAD, MARGIN, Candidates
 from segtrack.engine import ABSURD_SPEED
-from segtrack.ground import ContactHistory, Ground, clear_loads, room_for_contacts
+from segtrack.ground import ContactHistory, Ground, clear_contacts, clear_loads, room_for_contacts
 from segtrack.kernels import (
     Packed,
     Vector,
@@ -205,7 +205,7 @@ def advance_chains(
                 continue
             slow_down(state, decay)
             ahead = sub_step * largest_speed(tree, work, vehicle.reach, 0.0, state)
-            work.contacts.used[0] = 0
+            clear_contacts(work.contacts)
             add_hull_contacts(
                 ground, hull, tree, work, near, history, report, 0, len(failures), ahead, sub_step
             )

@@ -14,6 +14,7 @@ from segtrack.ground import (
     TOLERANCE,
     BeltDrives,
     add_contact_loads,
+    any_contacts,
     begin_loads,
     change_drive_modes,
     excess_of,
@@ -202,7 +203,7 @@ def solve_step(
         add_joint_loads(tree, state, work, step)
         solve_velocities(tree, state, work, step)
         work.solutions[0] += 1
-        if work.contacts.used[0] == 0:
+        if not any_contacts(work.contacts):
             break
         _spread_changes(tree, work, work.equations.change)
         for t in range(len(tree.belt_masses)):

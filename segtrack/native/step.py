@@ -32,7 +32,15 @@ from segtrack.compliant import (
     take_places,
 )
 from segtrack.engine import ABSURD_SPEED
-from segtrack.ground import MAX_EDGES, ContactHistory, Ground, LinkMotion, clear_loads, room_for_contacts
+from segtrack.ground import (
+    MAX_EDGES,
+    ContactHistory,
+    Ground,
+    LinkMotion,
+    clear_contacts,
+    clear_loads,
+    room_for_contacts,
+)
 from segtrack.kernels import Packed, Vector, axis, compiled, entry, inlined, item, row
 from segtrack.native.aim import aim_drive
 from segtrack.native.dynamics import add_force_at
@@ -210,7 +218,7 @@ def gather_contacts(
     """Find the contacts of a step, advance them to now, and let the user push."""
     tree, belts = vehicle.tree, vehicle.belts
     clear_loads(work.given)
-    work.contacts.used[0] = 0
+    clear_contacts(work.contacts)
     for t in range(len(belts.perimeters)):
         if candidates.near_starts[t] == candidates.near_starts[t + 1]:
             continue
@@ -240,6 +248,7 @@ def gather_contacts(
             work.contacts,
             report,
             ahead,
+            state.slack[0],
             step,
         )
     add_hull_contacts(

@@ -326,4 +326,7 @@ def candidates_view(candidates: Candidates, i: int) -> Candidates:
         candidates.edges[i],
         candidates.edge_counts[i],
         candidates.near_segments[i],
+        candidates.near_solids[i],
+        candidates.near_edges[i],
+        candidates.clear_until[i],
     )

@@ -12,7 +12,7 @@ from tables import each_row
 import segtrack
 from segtrack import terrain
 from segtrack.compliant import bar_section, face_section, hull_section, pack_belts, rod_section
-from segtrack.compliant.belt import section_pose, segment_of
+from segtrack.compliant.belt import place_on_path, section_pose
 from segtrack.description import REST_DEPTH, ContactSpec, belt_designs, load_vehicle, vehicle_links
 from segtrack.geometry import normal_of, tangent_of
 from segtrack.ground import (
@@ -477,5 +477,5 @@ def test_boxes_of_segments_hold_all_that_is_on_them(name, smooth):
                     ],
                     axis=1,
                 )
-                around = belts.segment_boxes[segment_of.py_func(belts, t, at)]
+                around = belts.segment_boxes[place_on_path.py_func(belts, t, at)[0]]
                 assert (np.abs(own - around[:3]) <= around[3:] + 1e-9).all()

@@ -39,6 +39,7 @@ from segtrack.ground import (
     add_contact_loads,
     allocate_contacts,
     allocate_loads,
+    clear_contacts,
     implicit_contact,
     pack_ground,
 )
@@ -148,12 +149,12 @@ class BeltOnGround:
         take_places(self.memory, near.near, near.near_starts[1])
         for _ in range(steps):
             report[:] = 0.0
-            written.used[0] = 0
+            clear_contacts(written)
             frame = PartFrame(tuple(self.origin), *map(tuple, self.rotation.T))
             motion = LinkMotion(0, 0, tuple(self.center), velocity, turning, speed, slides=False)
             add_belt_contacts(
                 self.ground, self.belts, 0.8, frame, motion, self.travel, near, self.memory, written,
-                report, STEP, STEP,
+                report, STEP, 0.01, STEP,
             )  # fmt: skip
         loads, still = allocate_loads(1, 1), np.zeros((1, 3))
         add_contact_loads(written, still, still, np.zeros(1), 0, loads, STEP)
