@@ -485,8 +485,8 @@ class Perception:
         for sensors, frames, clean, columns in zip(
             own.groups, self._frames, own.clean, own.columns, strict=True
         ):
-            now = entries if clean else seen
-            now = sensors.clip(now if len(own.groups) == 1 else now[:, columns])
+            told = entries if clean else seen
+            now = sensors.clip(told if len(own.groups) == 1 else told[:, columns])
             if sensors.history > 1:
                 frames[chosen, :-1] = np.where(first[:, None, None], now[:, None], frames[chosen, 1:])
             frames[chosen, -1] = now
