@@ -195,8 +195,8 @@ class Episodes:
         now = self._look(chosen, motion, still, still, motion.belt_energies, np.zeros_like(motion.velocity))
         self._memories.begin(chosen, now, rngs)
         if self._potentials:
-            for name, values in setup.reward.potentials(now).items():
-                self._potentials[name][chosen] = values
+            for name, potentials in setup.reward.potentials(now).items():
+                self._potentials[name][chosen] = potentials
         self.view = self.view.put(chosen, now) if hasattr(self, "view") else now
         self.perception.look(chosen, now, self._rngs)
 

@@ -337,7 +337,7 @@ class ObservationGroups:
         space: Space of the observations: of the one without a name, or of each group by name.
         parts: Parts to be read of each group, those of earlier groups left out.
         labels: Labels of the entries (m) that are read.
-        columns: Which of them each group sees.
+        columns: Indices of those that each group sees.
         half_ranges: Half the range of each of them, 0 of what has no sensor noise (m,).
         models: Sensor models, each with the entries that it is about.
         clean: True for each group that sees no errors.
@@ -485,8 +485,8 @@ class Perception:
         for sensors, frames, clean, columns in zip(
             own.groups, self._frames, own.clean, own.columns, strict=True
         ):
-            now = entries if clean else seen
-            now = sensors.clip(now if len(own.groups) == 1 else now[:, columns])
+            told = entries if clean else seen
+            now = sensors.clip(told if len(own.groups) == 1 else told[:, columns])
             if sensors.history > 1:
                 frames[chosen, :-1] = np.where(first[:, None, None], now[:, None], frames[chosen, 1:])
             frames[chosen, -1] = now

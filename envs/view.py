@@ -95,7 +95,7 @@ class Readings:
     """Cache of what an engine tells of robots now: read once, until it is cleared.
 
     Attributes:
-        known: What was read, by name and robots; to be cleared when time has gone on.
+        known: Readings so far, by name and robots; to be cleared when time has gone on.
     """
 
     def __init__(self, reader: RobotReader) -> None:

@@ -173,7 +173,9 @@ def test_what_no_vehicle_file_can_say_is_refused_elsewhere(track_model):
 
 
 def test_vehicles_without_flippers_have_none_of_their_parameters():
-    with environment("Drive", vehicle="packbot") as env:
+    quince = load_vehicle("quince")
+    ahead = {name: flipper for name, flipper in quince.flippers.items() if flipper.tip_direction == "front"}
+    with environment("Drive", vehicle=quince.model_copy(update={"flippers": ahead})) as env:
         assert {"flipper_torque", "initial_flippers_front"} <= set(env.parameters)
         assert "initial_flippers_rear" not in env.parameters
         env.reset(seed=0)
