@@ -34,7 +34,7 @@ def load_object(what: str, named: str) -> Any:
     """Import an object of a user's own, from the working directory or from what is installed.
 
     Args:
-        what: What it is, for the message.
+        what: Role of the object, for the message.
         named: Module and name, as `package.module:name`.
 
     Raises:

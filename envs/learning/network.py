@@ -52,7 +52,8 @@ class NetworkOrigin:
             KeyError: A value is missing.
         """
         given: dict[str, Any] = {name: named[name] for name in cls.__dataclass_fields__}
-        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
+        lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+        return cls(**{**given, **lists})
 
     @classmethod
     def of(cls, env: Environment | VectorEnvironment) -> NetworkOrigin:

@@ -350,7 +350,7 @@ def test_memory_of_a_batch_is_that_of_a_process_of_its_own(tmp_path: Path) -> No
         (
             ["evaluate", "StepClimb", "--policy", "script"],
             "no policy 'script'; there are: scripted, steered, constant, constant:ACTION, random, ppo, "
-            "ppo:TASK, or a file",
+            "ppo:TASK, MODULE:FUNCTION, or a file",
         ),
         (
             ["evaluate", "StepClimb", "--policy", "ppo:Climb"],
