@@ -15,6 +15,7 @@ from segtrack import terrain
 from segtrack.description import VehicleDescription
 from segtrack.ground import LANES
 from segtrack.ground import active_contacts as contacts
+from segtrack.ground import face_contacts as faces
 
 G = 9.81
 WINDOW = 0.02
@@ -51,7 +52,43 @@ def rows_of_contacts(robot: Any) -> tuple[NDArray[np.float64], NDArray[np.intp],
     lanes = held.used[0]
     blocks = held.blocks.reshape(-1, contacts.WIDTH, LANES)
     link, belt = held.parts.repeat(LANES, axis=0)[:lanes].T
-    return blocks.transpose(0, 2, 1).reshape(-1, contacts.WIDTH)[:lanes], link, belt
+    rows, of_faces = blocks.transpose(0, 2, 1).reshape(-1, contacts.WIDTH)[:lanes], _rows_of_faces(held)
+    parts = (np.concatenate(pair) for pair in zip((rows, link, belt), of_faces, strict=True))
+    return next(parts), next(parts), next(parts)
+
+
+def _rows_of_faces(
+    held: contacts.Contacts,
+) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]]:
+    """Rows of the contacts with single faces, as of the others (n, `WIDTH`), their links and belts (n,)."""
+    with_faces, rows, parts, block = held.with_faces, [np.zeros((0, contacts.WIDTH))], [], 0
+    for face in range(with_faces.used[1]):
+        numbers, (link, belt, end) = with_faces.faces[face], with_faces.parts[face].tolist()
+        axes, square = numbers[:9].reshape(3, 3), numbers[faces.SQUARE]
+        while block < end:
+            own = with_faces.blocks[block].reshape(faces.BLOCK, LANES)[:, : with_faces.lanes[block]]
+            own = own[:, own[faces.WEIGHT] > 0.0].T
+            out = np.zeros((len(own), contacts.WIDTH))
+            out[:, contacts.LEVER : contacts.LEVER + 3] = own[:, faces.PLACE : faces.PLACE + 3] @ axes
+            out[:, contacts.ALONG_BELT : contacts.ALONG_BELT + 3] = (
+                own[:, faces.ALONG : faces.ALONG + 3] @ axes
+            )
+            out[:, contacts.NORMAL : contacts.NORMAL + 3] = axes[2]
+            if square != 1.0:
+                out[:, contacts.ACROSS : contacts.ACROSS + 3], out[:, contacts.LESS] = axes[1], 1 - square
+            out[:, contacts.HOLDING : contacts.HOLDING + 3] = (
+                own[:, faces.HOLDING : faces.HOLDING + 2] @ axes[:2]
+            )
+            out[:, contacts.FORCE], out[:, contacts.LIMIT] = own[:, faces.FORCE], own[:, faces.LIMIT]
+            out[:, contacts.ACTS], out[:, contacts.CUT] = own[:, faces.ACTS], own[:, faces.CUT]
+            out[:, contacts.RESISTANCE] = own[:, faces.WEIGHT] * numbers[faces.RESISTANCE]
+            out[:, contacts.GRIP] = own[:, faces.WEIGHT] * numbers[faces.GRIP]
+            out[:, contacts.FRICTION] = numbers[faces.FRICTION]
+            rows.append(out)
+            parts += [(link, belt)] * len(own)
+            block += 1
+    of_parts = np.array(parts, dtype=np.intp).reshape(-1, 2)
+    return np.concatenate(rows), of_parts[:, 0], of_parts[:, 1]
 
 
 def momentum_of(robot: Any) -> NDArray[np.float64]:

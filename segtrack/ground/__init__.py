@@ -13,6 +13,7 @@ points, and each near edge, to `point_contact`, and applies the forces.
 | `depth` | depth of a point in solids and grids, and the height of a grid |
 | `point_contact`, `contact_laws` | contact of points and edges; what rigid ground and soil do |
 | `implicit_contact`, `implicit_laws` | contact that is linearly implicit in a step's velocities |
+| `face_contacts` | contacts of a section's points with one face, side by side |
 | `equations`, `contact_loads` | velocity changes in a step; what contacts add to loads and masses |
 | `belt_equations` | belts, their contacts and drives in these equations, for any host |
 | `active_contacts` | contacts that act in a step, cut where friction and adhesion end |

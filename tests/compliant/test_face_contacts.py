@@ -1,4 +1,4 @@
-"""Contacts of points with one face, side by side: those of points one by one, in vectors, from the state alone."""
+"""Contacts of points with one face: those of points one by one, in vectors, from the state alone."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ SUMS = np.zeros(face_contacts.FACE_SUMS * 8)
     ids=["contacts", "loads", "limits"],
 )
 def test_lanes_are_taken_with_vectors(monkeypatch, loop, given, products):
-    """As many products of vectors as the loop has products of numbers, and a root and a division of vectors."""
+    """As many products of vectors as the loop has of numbers, and a root and a division of vectors."""
     monkeypatch.setattr(compiling.KernelCache, "load_overload", lambda *_: None)  # What is kept has no text.
     monkeypatch.setattr(compiling.KernelCache, "save_overload", lambda *_: None)
     loop(*given)

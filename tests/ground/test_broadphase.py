@@ -13,8 +13,10 @@ from segtrack.ground import (
     MAX_EDGES,
     NONE,
     RIGID,
+    Listed,
     allocate_contact_history,
     box_in_world,
+    clearance,
     faces_near,
     find_edge_slot,
     find_slot,
@@ -22,7 +24,10 @@ from segtrack.ground import (
     forget_lost_edges,
     greatest_sinkage,
     knows_edge,
+    list_among,
     list_candidates,
+    meets_edge,
+    meets_listed,
     pack_ground,
     penetration_depth_solid,
     take_edge_over,
@@ -105,6 +110,78 @@ def test_candidates_are_the_solids_and_rigid_edges_whose_bounds_a_box_meets(room
             listed = min(room, len(wanted))
             np.testing.assert_array_equal(found[:listed], wanted[:listed])
             assert (found[listed:] == -7).all()
+
+
+def test_candidates_of_a_box_within_a_larger_one_are_among_those_of_that():
+    grid = terrain.Heightfield(heights=np.zeros((3, 3)), spacing=0.5, center=(0.5, 0.0))
+    ground = pack_ground([BLOCKS, terrain.Ramp(slope=0.3, length=1.0, distance=0.2, soil=SAND), grid])
+    found = np.full((2, 2, 200), -7)
+    around, inside = np.full((2, 200), -7), 0
+    for low in RNG.uniform((-0.6, -0.4, -0.4), (1.2, 0.7, 0.4), (40, 3)):
+        given = tuple(low), tuple(low + 0.1)
+        counts = list_candidates(ground, tuple(low - 0.1), tuple(low + 0.2), *around)
+        listed = Listed(around[0], counts[0], around[1], counts[1])
+        found[:] = -7
+        expected = list_candidates(ground, *given, *found[0])
+        assert list_among(ground, listed, *given, *found[1]) == expected
+        assert meets_listed(ground, listed, *given) == (expected[0] > 0)
+        np.testing.assert_array_equal(found[0], found[1])
+        inside += expected[0] > 0
+    assert 5 < inside < 40
+
+
+def test_a_turned_box_is_clear_of_what_none_of_its_points_comes_near():
+    """And what is in reach, with the face that decides, is what its points are deepest in."""
+    ground = pack_ground([BLOCKS, terrain.Plane()])
+    every = np.arange(len(ground.bounds), dtype=np.int32)
+    half, seen = np.array([0.02, 0.05, 0.01]), []
+    for center, turn in zip(
+        RNG.uniform((-0.3, -0.2, -0.02), (1.3, 0.8, 0.45), (300, 3)),
+        Rotation.random(300, random_state=2).as_matrix(),
+        strict=True,
+    ):
+        points = center + RNG.uniform(-half, half, (20, 3)) @ turn.T
+        chosen = np.array([ALL_FACES] * len(every), dtype=np.int32)
+        axes = tuple(map(tuple, turn.T))
+        given = tuple(center), axes, tuple(half), 0.004
+        clear, only, face = clearance(ground, every, chosen, len(every), *given)
+        depths = np.array(
+            [
+                [penetration_depth_solid(ground, k, ALL_FACES, tuple(p), 1.0, True)[0] for p in points]
+                for k in every
+            ]
+        )
+        assert clear == 0.0 or (depths <= -clear + 1e-12).all()
+        # What of faces counts in a larger box changes nothing.
+        low, high = points.min(axis=0) - 0.15, points.max(axis=0) + 0.15
+        chosen = np.array([faces_near(ground, k, tuple(low), tuple(high)) for k in every], dtype=np.int32)
+        assert clearance(ground, every, chosen, len(every), *given) == (clear, only, face)
+        if only != NONE:
+            assert (np.delete(depths, only, axis=0) <= -0.004 + 1e-12).all()
+        if face != NONE:
+            plane = ground.planes[only, face]
+            np.testing.assert_allclose(depths[only], plane[3] - points @ plane[:3], atol=1e-12)
+        seen.append((clear > 0.0, only != NONE, face != NONE))
+    assert all(20 < count < 280 for count in np.sum(seen, axis=0))
+
+
+def test_an_edge_that_meets_a_box_is_seen():
+    ground, met = pack_ground([BLOCKS]), 0
+    edges = np.arange(len(ground.edges), dtype=np.int32)
+    for center, turn in zip(
+        RNG.uniform((-0.3, -0.2, 0.0), (1.3, 0.8, 0.4), (200, 3)),
+        Rotation.random(200, random_state=3).as_matrix(),
+        strict=True,
+    ):
+        half, axes = np.array([0.06, 0.1, 0.02]), tuple(map(tuple, turn.T))
+        along = np.linspace(ground.edges[:, :3], ground.edges[:, 3:], 200)
+        inside = (np.abs((along - center) @ turn) <= half).all(axis=2).any()
+        if inside:
+            assert meets_edge(ground, edges, len(edges), tuple(center), axes, tuple(half), 1e-9)
+        met += inside
+    assert 20 < met < 180
+    far = (5.0, 5.0, 5.0), tuple(map(tuple, np.eye(3))), (0.1, 0.1, 0.1), 1e-9
+    assert not meets_edge(ground, edges, len(edges), *far)
 
 
 # Memory
