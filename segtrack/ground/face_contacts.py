@@ -353,12 +353,16 @@ def _touch_lanes(
         held = touches * law.grip
         shears[lane], shears[LANES + lane], shears[2 * LANES + lane] = e1, e2, touches
         block[lane], block[LANES + lane], block[2 * LANES + lane] = r1, r2, r3
-        block[3 * LANES + lane], block[4 * LANES + lane], block[5 * LANES + lane] = t1, t2, t3
-        block[6 * LANES + lane] = touches * (driven if depth >= 0.0 else ahead)
-        block[7 * LANES + lane] = -stiff * e1 - held * v1
-        block[8 * LANES + lane] = square * (-stiff * e2 - held * v2)
-        block[9 * LANES + lane], block[10 * LANES + lane] = touches, limit
-        block[11 * LANES + lane] = block[12 * LANES + lane] = 0.0
+        block[ALONG * LANES + lane], block[(ALONG + 1) * LANES + lane], block[(ALONG + 2) * LANES + lane] = (
+            t1,
+            t2,
+            t3,
+        )
+        block[FORCE * LANES + lane] = touches * (driven if depth >= 0.0 else ahead)
+        block[HOLDING * LANES + lane] = -stiff * e1 - held * v1
+        block[(HOLDING + 1) * LANES + lane] = square * (-stiff * e2 - held * v2)
+        block[WEIGHT * LANES + lane], block[LIMIT * LANES + lane] = touches, limit
+        block[ACTS * LANES + lane] = block[CUT * LANES + lane] = 0.0
 
 
 @inlined
@@ -417,9 +421,9 @@ def _velocity_change(
     """Change of the velocity of a contact's part, dv + dw x r + ds t, in the face's frame [m/s]."""
     r1, r2, r3 = block[lane], block[LANES + lane], block[2 * LANES + lane]
     return (
-        change[0] + (turn[1] * r3 - turn[2] * r2) + belt_change * block[3 * LANES + lane],
-        change[1] + (turn[2] * r1 - turn[0] * r3) + belt_change * block[4 * LANES + lane],
-        change[2] + (turn[0] * r2 - turn[1] * r1) + belt_change * block[5 * LANES + lane],
+        change[0] + (turn[1] * r3 - turn[2] * r2) + belt_change * block[ALONG * LANES + lane],
+        change[1] + (turn[2] * r1 - turn[0] * r3) + belt_change * block[(ALONG + 1) * LANES + lane],
+        change[2] + (turn[0] * r2 - turn[1] * r1) + belt_change * block[(ALONG + 2) * LANES + lane],
     )
 
 
@@ -446,19 +450,23 @@ def _add_lanes(
     first = 1.0 if passed == 0 else 0.0
     for lane in range(lanes):
         r1, r2, r3 = block[lane], block[LANES + lane], block[2 * LANES + lane]
-        t1, t2, t3 = block[3 * LANES + lane], block[4 * LANES + lane], block[5 * LANES + lane]
-        s1, s2 = block[7 * LANES + lane], block[8 * LANES + lane]
-        weight, force = block[9 * LANES + lane], block[6 * LANES + lane]
+        t1, t2, t3 = (
+            block[ALONG * LANES + lane],
+            block[(ALONG + 1) * LANES + lane],
+            block[(ALONG + 2) * LANES + lane],
+        )
+        s1, s2 = block[HOLDING * LANES + lane], block[(HOLDING + 1) * LANES + lane]
+        weight, force = block[WEIGHT * LANES + lane], block[FORCE * LANES + lane]
         v1, v2, v3 = _velocity_change(block, lane, change, turn, belt_change)
         # N = N_0 - D_n dv_n; q = min(1, mu N / |s_0 - D_t dv_t|), by friction's ellipse.
         normal, held = weight * resistance, weight * grip
         push = force - normal * v3
-        acts = max(anew, block[11 * LANES + lane]) if push > 0.0 else 0.0
-        limit = block[10 * LANES + lane] if first > 0.0 else acts * friction * push
+        acts = max(anew, block[ACTS * LANES + lane]) if push > 0.0 else 0.0
+        limit = block[LIMIT * LANES + lane] if first > 0.0 else acts * friction * push
         h1, h2 = s1 - held * v1, s2 - square * held * v2
         size = h1 * h1 + over * (h2 * h2)
         cut = limit / math.sqrt(size) if size > limit * limit else 1.0
-        block[11 * LANES + lane], block[12 * LANES + lane] = acts, cut
+        block[ACTS * LANES + lane], block[CUT * LANES + lane] = acts, cut
         f1, f2, f3 = cut * s1, cut * s2, acts * force
         m, g = step * acts * normal, step * cut * held
         g1, g2, g3 = g * r1, g * r2, g * r3
@@ -548,13 +556,16 @@ def _compare_lanes(
     friction, square, resistance, grip = face[FRICTION], face[SQUARE], face[RESISTANCE], face[GRIP]
     over = 1.0 / square
     for lane in range(lanes):
-        weight = block[9 * LANES + lane]
+        weight = block[WEIGHT * LANES + lane]
         v1, v2, v3 = _velocity_change(block, lane, change, turn, belt_change)
-        push, acts = block[6 * LANES + lane] - weight * resistance * v3, block[11 * LANES + lane]
+        push, acts = block[FORCE * LANES + lane] - weight * resistance * v3, block[ACTS * LANES + lane]
         pressing, held = max(push, 0.0), weight * grip
-        h1, h2 = block[7 * LANES + lane] - held * v1, block[8 * LANES + lane] - square * held * v2
+        h1, h2 = (
+            block[HOLDING * LANES + lane] - held * v1,
+            block[(HOLDING + 1) * LANES + lane] - square * held * v2,
+        )
         limit = friction * pressing
-        exerted = block[12 * LANES + lane] * math.sqrt(h1 * h1 + over * (h2 * h2))
+        exerted = block[CUT * LANES + lane] * math.sqrt(h1 * h1 + over * (h2 * h2))
         sums[BEYOND * LANES + lane] += max(exerted - limit, 0.0)
         sums[ALLOWED * LANES + lane] += limit
         sums[WRONG * LANES + lane] += (1.0 - acts) * pressing + acts * (pressing - push)
