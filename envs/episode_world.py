@@ -401,7 +401,7 @@ class EpisodeBatch:
 
     @property
     def memory(self) -> dict[str, Any]:
-        """What is remembered of the robots besides the batch's own state, for `recall`."""
+        """State of the robots besides the batch's own, for `recall`."""
         return {name: vars(self)[name] for name in ("_bodies", "_torques", "_pushed")}
 
     def recall(self, memory: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from .evaluation_setup import NOMINAL as NOMINAL
 from .evaluation_setup import EvaluationSetup as EvaluationSetup
 from .evaluation_setup import benchmark_setup as benchmark_setup
 from .network import Network as Network
-from .open_loop import Plan as Plan
+from .open_loop import ActionPlan as ActionPlan
 from .open_loop import run_plans as run_plans
 from .open_loop import search_plan as search_plan
 from .policies import make_policy as make_policy

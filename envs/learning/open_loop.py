@@ -29,12 +29,12 @@ _SUCCESS = 1000.0
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class ActionPlan:
     """Best plan of a search.
 
     Attributes:
         actions: Actions (SLOTS, n), in [-1, 1].
-        outcome: How its episode ended.
+        outcome: Outcome of its episode.
         duration: Duration of the episode [s].
         repeated: True if it succeeded in the second environment, too.
         generations: Number of generations up to the one that it is of.
@@ -88,7 +88,7 @@ def search_plan(
     generations: int,
     seed: int,
     on_generation: Callable[[], object] = lambda: None,
-) -> Plan:
+) -> ActionPlan:
     """Search for a plan that succeeds in both environments, and end with the generation that has one.
 
     Args:
@@ -114,7 +114,7 @@ def search_plan(
     forward = np.tile(np.where(np.arange(entries) < 2, 1.0, 0.0), SLOTS)  # Belts ahead, flippers at rest.
     bounds = np.tile([-1.0, 1.0], (len(forward), 1))
     optimizer = CMA(forward, _SPREAD, bounds, seed=seed, population_size=env.num_envs)
-    best, worth = Plan(forward.reshape(SLOTS, entries), "running", 0.0, False, 0), -np.inf
+    best, worth = ActionPlan(forward.reshape(SLOTS, entries), "running", 0.0, False, 0), -np.inf
     for generation in range(1, generations + 1):
         flat = [optimizer.ask() for _ in range(env.num_envs)]
         plans = np.array(flat, np.float32).reshape(env.num_envs, SLOTS, entries)
@@ -129,7 +129,7 @@ def search_plan(
         repeated = _repeated(repetition, plans, fastest)
         top = repeated[0] if repeated else int(order[0])
         if repeated or worths[top] > worth:
-            found = Plan(plans[top], outcomes[top], float(durations[top]), bool(repeated), generation)
+            found = ActionPlan(plans[top], outcomes[top], float(durations[top]), bool(repeated), generation)
             best, worth = found, worths[top]
         on_generation()
         if repeated:

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from rich.table import Table
 
 from segtrack.envs import VectorEnvironment
-from segtrack.envs.learning import Plan, make_policy, search_plan
+from segtrack.envs.learning import ActionPlan, make_policy, search_plan
 from segtrack.errors import InvalidValueError
 from segtrack.report import Outcome, label_axes, new_figure
 from segtrack.reproduce.registry import MOST_ROBOTS, Session, parse_numbers
@@ -42,7 +42,7 @@ class HeightResult:
     """
 
     height: float
-    plan: Plan
+    plan: ActionPlan
     policy: dict[str, bool]
 
     def summary(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def try_height(
 
 
 def series_of(results: list[HeightResult], policy: str) -> dict[str, list[bool]]:
-    """Whether each height was climbed, by who climbed and at which time step."""
+    """Truth values of each height (climbed or not), by who climbed and at which time step."""
     return {
         "search, 4 ms": [at.plan.succeeds for at in results],
         "its plan, 1 ms": [at.plan.repeated for at in results],

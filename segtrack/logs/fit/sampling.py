@@ -98,7 +98,7 @@ def draw_sample(
         evaluator: Evaluator of the costs.
         point: The best fit (p,).
         covariance: Covariance of the scaled unknowns there (p, p) [-].
-        dilution: By which the rounds are laid out [-].
+        dilution: Dilution by which the rounds are laid out [-].
         seed: Seed of the random numbers.
         on_share: Called with the share that is done, from 0 to 1.
     """
