@@ -112,6 +112,8 @@ def constant_name(action: Sequence[float]) -> str:
 class SteeredPolicy(Policy):
     """Baseline that drives along the path with its flippers at rest."""
 
+    NAME = "steered"
+
     def __init__(self, env: Environment | VectorEnvironment) -> None:
         """Prepare for an environment.
 
@@ -119,7 +121,9 @@ class SteeredPolicy(Policy):
             InvalidValueError: Its actions are others than belts and flippers.
         """
         if type(env.actuators) is not Actuators:
-            raise InvalidValueError("actions for a policy that steers", "belts and flippers", env.actuators)
+            raise InvalidValueError(
+                f"actions for the policy {self.NAME}", "belts and flippers", env.actuators
+            )
         self._sensors = env.sensors
         self._names = env.actuators.names[2:]
 
@@ -147,6 +151,7 @@ class ScriptedPolicy(SteeredPolicy):
     only drives. Angles and distances were tuned by hand for Quince at steps of 0.12 m to 0.36 m.
     """
 
+    NAME = "scripted"
     RAISED = 0.9
     """Front flippers before an edge upwards [rad]."""
     PUSHED = -0.5

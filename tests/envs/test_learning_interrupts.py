@@ -41,7 +41,7 @@ def test_an_interrupted_evaluation_keeps_its_episodes(interrupted):
 def test_an_interrupted_batch_keeps_episodes_up_to_the_first_that_runs(monkeypatch):
     """Seeds that ended soon say nothing before those that take longer."""
 
-    def together(env, jobs, values, on_done):
+    def together(env, setup, jobs, on_done):
         for i in (1, 0, 3):
             on_done(jobs[i], EpisodeOutcome("tip_over", 1.0, 2.0, 3.0))
         raise KeyboardInterrupt

@@ -179,5 +179,5 @@ def test_vehicles_without_flippers_have_none_of_their_parameters():
         assert {"flipper_torque", "initial_flippers_front"} <= set(env.parameters)
         assert "initial_flippers_rear" not in env.parameters
         env.reset(seed=0)
-    with pytest.raises(UnknownNameError, match="no parameter of Drive 'flipper_torque'"):
+    with pytest.raises(UnknownNameError, match="Drive got an unexpected keyword argument 'flipper_torque'"):
         environment("Drive", vehicle="bunker", flipper_torque=0.5).__enter__()
