@@ -48,7 +48,7 @@ class Environment(gymnasium.Env[Any, NDArray[np.float32]]):
         parameters: Parameters of episodes, by name.
         actuators: Mapping of actions to commands.
         scan: Grid of the height scan.
-        sensors: Sensors of the observations, or of their first group.
+        sensors: Sensors of the observations; with groups those of `policy`, or of the first one.
         reward: Weighted terms of the reward.
         control_period: Time between two actions [s].
         time_step: Time step of the engine [s].

@@ -15,6 +15,7 @@ from segtrack.engine import EngineName
 from segtrack.envs.actuators import ActionMapping
 from segtrack.envs.parameters import (
     BODY_PARAMETERS,
+    COURSE_SOIL,
     GROUSER_PARAMETERS,
     LOAD_PARAMETERS,
     ROBOT_PARAMETERS,
@@ -88,6 +89,7 @@ class EpisodeWorld:
         self._window, self._period = self.world if gui else None, period
         self.time_step = period / math.ceil(period / self.world.time_step - 1e-9)
         self._at_run_time = engine == "native" and track_model != "chain"
+        self._own_contacts = engine == "pybullet" and track_model not in ("compliant", "surface", "chain")
         body = () if self._at_run_time else (*BODY_PARAMETERS, "flipper_torque")
         self._reach = reach_of(vehicle)
         self._shaping, self._mass_of = (*body, *GROUSER_PARAMETERS), BodyMass(vehicle)
@@ -181,11 +183,14 @@ class EpisodeWorld:
         return np.array([[track.slip for track in self.robot.tracks.values()]])
 
     def _refuse_loads(self, values: Mapping[str, Any]) -> None:
-        """Refuse changes of the body that no vehicle file can say, where it is loaded from one.
+        """Refuse what the engine would ignore: soil under rigid contacts, loads that no vehicle file can say.
 
         Raises:
             InvalidValueError: There is such a change.
         """
+        if values["soil"] != COURSE_SOIL and self._own_contacts:
+            expected = f"{COURSE_SOIL!r} with PyBullet's own contacts, which no soil gives way to"
+            raise InvalidValueError("soil", expected, values["soil"])
         for name in () if self._at_run_time else LOAD_PARAMETERS:
             default: Any = ROBOT_PARAMETERS[name].default
             if values[name] != default:

@@ -74,6 +74,8 @@ def random_commands(name: str, limits: Sequence[tuple[float, float]], every: flo
     Raises:
         InvalidValueError: Not ranges, or not a positive time.
     """
+    if not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in limits):
+        raise InvalidValueError(f"limits of {name}", "ranges (low, high) with low <= high", limits)
     ranges = tuple((finite(f"low of {name}", low), finite(f"high of {name}", high)) for low, high in limits)
     if not ranges or any(low > high for low, high in ranges):
         raise InvalidValueError(f"limits of {name}", "ranges (low, high) with low <= high", limits)
@@ -108,6 +110,18 @@ def memory_part(name: str, limits: Sequence[tuple[float, float]], unit: str = "-
     """
     labels = [f"{name}{i}" for i in range(len(limits))]
     return ObservationPart(unit, "-", labels, limits, MemoryReader(name), measured=False)
+
+
+def check_memories(memories: dict[str, Memory]) -> dict[str, Memory]:
+    """Return memories; refuse updates that are no functions.
+
+    Raises:
+        InvalidValueError: There is one.
+    """
+    for name, memory in memories.items():
+        if memory.update is not None and not callable(memory.update):
+            raise InvalidValueError(f"update of memory {name}", "a function, or None", memory.update)
+    return memories
 
 
 class Memories:

@@ -26,6 +26,9 @@ OPTIONS = (
     "reward",
     "terms",
     "parts",
+    "groups",
+    "sensor_models",
+    "memories",
 )
 """Options of environments that a file or function may give."""
 
@@ -61,8 +64,8 @@ def load_options(named: str) -> dict[str, Any]:
 
     Args:
         named: A function without arguments that returns them by name, as `module:function`, or the path of
-            a YAML file. In the file, `actions`, `terms` and `parts` are objects by `module:name`, and
-            `scan` has the values of a `Scan`.
+            a YAML file. In the file, `actions`, and what `terms`, `parts`, `groups`, `sensor_models` and
+            `memories` have, are objects by `module:name`, and `scan` has the values of a `Scan`.
 
     Raises:
         InvalidValueError: There is no such module, or it gives no options.
@@ -91,7 +94,7 @@ def _found(name: str, value: Any) -> Any:
     """Return an option's value from a file's."""
     if name == "actions":
         return made(load_object(name, value)) if isinstance(value, str) else value
-    if name in ("terms", "parts") and isinstance(value, Mapping):
+    if name in ("terms", "parts", "groups", "sensor_models", "memories") and isinstance(value, Mapping):
         return {
             key: load_object(f"{name}.{key}", own) if isinstance(own, str) else own
             for key, own in value.items()

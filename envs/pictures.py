@@ -38,6 +38,10 @@ class BatchPictures:
         self._robot = self._world.add_vehicle(vehicle, track_model=track_model)
         self._cameras: list[tuple[EpisodeCourse, Camera] | None] = [None] * count
 
+    def close(self) -> None:
+        """Close the world of the robot that is shown."""
+        self._world.close()
+
     def take(
         self, batch: Batch, courses: Sequence[EpisodeCourse], robots: Sequence[int]
     ) -> tuple[NDArray[np.uint8], ...]:

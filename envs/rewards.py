@@ -146,7 +146,7 @@ class Reward:
             if value.dtype.kind not in "fiub" or value.shape != shape:
                 raise _other(name, value, shape)
             if term.discount is not None:
-                value = term.discount * value * (view.outcome == "running")
+                value = float(term.discount) * value * (view.outcome == "running")
                 value -= 0.0 if before is None else before[name]
             terms[name] = np.asarray(self.weights[name] * value, dtype=float)
         return terms

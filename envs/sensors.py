@@ -391,6 +391,11 @@ class ObservationGroups:
         self.models = tuple((models[name], where) for name, where in self._known if name in models)
         self.longest_delay = max((model.longest_delay for model, _ in self.models), default=0)
 
+    @property
+    def policy(self) -> Sensors:
+        """Sensors of the group `policy`; of the first one where none has that name."""
+        return next((each for each in self.groups if each.group == "policy"), self.groups[0])
+
     def _collect_entries(self) -> None:
         """Find which parts are to be read, each once, and which columns of these each group sees."""
         self.parts: list[list[Entries]] = []

@@ -15,7 +15,7 @@ import numpy as np
 from segtrack.courses import Course, FloorFrame, find_course, parse_course
 from segtrack.description import VehicleDescription, load_vehicle, read_text
 from segtrack.envs.actuators import ActionMapping, Actuators, FlipperGroups, check_belt_speed, check_mapping
-from segtrack.envs.memory import Memory
+from segtrack.envs.memory import Memory, check_memories
 from segtrack.envs.objects import load_object, made
 from segtrack.envs.observation import ObservationPart, ObservationSetup, Scan
 from segtrack.envs.own_rows import merge_rows
@@ -109,13 +109,19 @@ def make_graded_task(name: str) -> Task:
     """Make a task by its name, as `make_task` does; refuse one without levels of difficulty.
 
     Raises:
-        InvalidValueError: It has no `difficulty` among its parameters, or no `levels`.
+        InvalidValueError: It has no `difficulty` among its parameters, or one that is no `Number`, or no
+            `levels`, or some that it cannot have.
         SegtrackError: As `make_task`.
     """
     task = make_task(name)
     if getattr(task, "difficulty", None) not in task.parameters or not getattr(task, "levels", ()):
         expected = "one with a difficulty, which names a parameter, and levels of it"
         raise InvalidValueError(f"task {task.name}", expected, Phrase("none"))
+    parameter = task.parameters[task.difficulty]
+    if not isinstance(parameter, Number):
+        raise InvalidValueError(f"difficulty {task.difficulty} of task {task.name}", "a Number", parameter)
+    for level in task.levels:
+        parameter.check(f"level of task {task.name}", level)
     return task
 
 
@@ -223,7 +229,7 @@ class TaskSetup:
         given: Values or ranges of parameters, in place of their defaults.
         actuators: Commands of the action's entries.
         scan: Grid of the height scan.
-        sensors: Sensors of the observations, or of their first group.
+        sensors: Sensors of the observations; with groups those of `policy`, or of the first one.
         groups: Sensors of all groups.
         memories: Memories of the episodes, by name.
         reward: Weighted terms of the reward.
@@ -294,9 +300,11 @@ class TaskSetup:
             given=check_values(known, options.parameters, task.name),
             actuators=actuators,
             scan=scan,
-            sensors=groups.groups[0],
+            sensors=groups.policy,
             groups=groups,
-            memories=merge_rows("memory", Memory, "start", {}, task.memories, options.memories or {}),
+            memories=check_memories(
+                merge_rows("memory", Memory, "start", {}, task.memories, options.memories or {})
+            ),
             reward=Reward(task.weights, weights, task.terms, terms),
             control_period=1.0 / options.control_frequency,
             time_limit=limit,

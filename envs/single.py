@@ -65,7 +65,10 @@ class RobotEnvironment:
         Raises:
             UnknownAttributeError: There is none, or it is a method for all robots.
         """
-        value = None if name.startswith("_") else getattr(self._env, name, None)
+        if name.startswith("_"):  # Of a copy, too, which has nothing yet.
+            own = [each for each in vars(type(self)) if not each.startswith("_")]
+            raise UnknownAttributeError("attribute of a robot", name, own)
+        value = getattr(self._env, name, None)
         if inspect.ismethod(value) or (value is None and not hasattr(type(self._env), name)):
             own = [each for each in (*vars(type(self)), *vars(self._env)) if not each.startswith("_")]
             raise UnknownAttributeError("attribute of a robot", name, own)

@@ -60,7 +60,8 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         parameters: Parameters of episodes, by name.
         actuators: Mapping of actions to commands.
         scan: Grid of the height scan.
-        sensors: Sensors of the observations, or of their first group.
+        sensors: Sensors of the observations; with groups those of `policy`, or of the first one.
+        groups: Sensors of each observation group; of one without a name where there are no groups.
         reward: Weighted terms of the reward.
         control_period: Time between two actions [s].
         time_step: Time step of the engine [s].
@@ -126,6 +127,7 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
         self._spec: EnvSpec | None = None
         self._pictures: BatchPictures | None = None
         self.actuators, self.sensors, self.scan = setup.actuators, setup.sensors, setup.scan
+        self.groups = setup.groups.groups
         self.reward, self.control_period = setup.reward, setup.control_period
         rate = max(1, round(1.0 / self.control_period))
         self.metadata = {**self.metadata, "render_fps": rate, "autoreset_mode": self.autoreset_mode}  # type: ignore[misc]
@@ -261,6 +263,8 @@ class VectorEnvironment(VectorEnv[Any, Any, NDArray[Any]]):
     def close_extras(self, **_: Any) -> None:
         """End the threads; `close()` calls this, once."""
         self.batch.close()
+        if self._pictures is not None:
+            self._pictures.close()
 
     @property
     def spec(self) -> EnvSpec | None:

@@ -17,6 +17,7 @@ from .open_loop import ActionPlan as ActionPlan
 from .open_loop import run_plans as run_plans
 from .open_loop import search_plan as search_plan
 from .policies import make_policy as make_policy
+from .policies import short_name as short_name
 from .results import Evaluation as Evaluation
 from .results import LevelResult as LevelResult
 from .rsl_rl import RslRobots as RslRobots

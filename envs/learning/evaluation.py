@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from segtrack.engine import EngineName
 from segtrack.envs.learning.evaluation_setup import NOMINAL, EvaluationCase, EvaluationSetup
-from segtrack.envs.learning.policies import make_policy
+from segtrack.envs.learning.policies import make_policy, short_name
 from segtrack.envs.learning.results import EpisodeOutcome, Evaluation, LevelResult, Model
 from segtrack.envs.learning.rollouts import Job, Row, make_environment, run_episode, run_row, run_together
 from segtrack.errors import FileAccessError
@@ -159,7 +159,7 @@ def film_jobs(setup: EvaluationSetup, folder: Path) -> list[FilmJob]:
 
     In the first track model and nominal conditions.
     """
-    stems = [Path(policy).stem.replace(":", "-") for policy in setup.policies]
+    stems = [short_name(policy).replace(":", "-") for policy in setup.policies]
     names = [stem if stems.count(stem) == 1 else f"{stem}-{i}" for i, stem in enumerate(stems)]
     of_policy = dict(zip(setup.policies, names, strict=True))
     cases = (case for case in setup.cases(*setup.models[0]) if case.condition == NOMINAL)

@@ -22,7 +22,7 @@ from segtrack.envs.parameters import (
 )
 from segtrack.envs.setup import make_graded_task
 from segtrack.envs.task import Task
-from segtrack.errors import InvalidValueError, UnknownNameError
+from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
 
 NOMINAL = "nominal"
 CONDITIONS: Mapping[str, Mapping[str, float]] = {
@@ -121,7 +121,10 @@ class EvaluationSetup:
         if self.conditions == (NOMINAL,):
             return task.levels
         default = task.parameters[task.difficulty]
-        assert isinstance(default, Number) and default.default is not None
+        assert isinstance(default, Number)
+        if default.default is None:
+            expected = f"given, since {task.difficulty} of {task.name} has no default for other conditions"
+            raise InvalidValueError("levels", expected, Phrase("none"))
         return tuple(sorted({*task.levels, default.default})) if condition == NOMINAL else (default.default,)
 
     def cases(self, engine: EngineName, track_model: str) -> tuple[EvaluationCase, ...]:
@@ -170,10 +173,11 @@ class EvaluationSetup:
     @property
     def benchmark(self) -> str | None:
         """Name of the published benchmark that the setup is a run of; None if anything else is set."""
+        if self.conditions != tuple(CONDITIONS):
+            return None
         standard = benchmark_setup(self.task, self.policies, self.track_models, self.engine)
-        return (
-            f"segtrack {self.task} {BENCHMARK_VERSION}" if replace(self, constants={}) == standard else None
-        )
+        is_standard = replace(self, constants={}) == standard
+        return f"segtrack {self.task} {BENCHMARK_VERSION}" if is_standard else None
 
     @property
     def episode_count(self) -> int:

@@ -100,9 +100,17 @@ def load_onnx(
         raise FileAccessError("read policy", path, f"not a file of ONNX ({reason})") from None
     inputs, entries = session.get_inputs(), len(env.sensors.entries)
     shapes = [each.shape for each in inputs]
-    if len(shapes) != 1 or len(shapes[0]) != 2 or (isinstance(shapes[0][1], int) and shapes[0][1] != entries):
-        expected = f"of one input of shape (N, {entries}), the entries of an observation here"
-        raise InvalidValueError(f"policy {path}", expected, Phrase(f"shapes {shapes}"))
+    fits = len(shapes) == 1 and len(shapes[0]) == 2 and inputs[0].type == "tensor(float)"
+    if (
+        not fits
+        or isinstance(shapes[0][0], int)
+        or (isinstance(shapes[0][1], int) and shapes[0][1] != entries)
+    ):
+        expected = (
+            f"of one input of singles of shape (N, {entries}), N free, the entries of an observation here"
+        )
+        kinds = ", ".join(f"{each.type} of shape {each.shape}" for each in inputs)
+        raise InvalidValueError(f"policy {path}", expected, Phrase(kinds or "no input"))
     name = inputs[0].name
     told = session.get_modelmeta().custom_metadata_map.get("origin")
     try:
@@ -132,7 +140,12 @@ def load_torchscript(path: Path) -> Callable[[NDArray[np.float32]], Any]:
 
     def act(observations: NDArray[np.float32]) -> Any:
         with torch.inference_mode():
-            return module(torch.as_tensor(observations)).numpy()
+            try:
+                return module(torch.as_tensor(observations)).numpy()
+            except RuntimeError as error:
+                reason = str(error).strip().rpartition("\n")[2]
+                expected = f"one that takes observations of shape {observations.shape}"
+                raise InvalidValueError(f"policy {path}", expected, Phrase(f"an error ({reason})")) from None
 
     return act
 

@@ -34,6 +34,8 @@ NAMES = (
     "or a file",
 )
 """How policies are named."""
+FILES = ".npz", ".onnx", ".pt", ".ts"
+"""Suffixes of policies' files."""
 BUNDLED = Path(__file__).parent / "trained"
 """Folder of the policies that come with segtrack, by task."""
 
@@ -300,6 +302,12 @@ def _others(entries: tuple[str, ...], here: tuple[str, ...]) -> str:
     return f"{len(entries)} others, {' and '.join(changes) or 'in another order'}"
 
 
+def short_name(policy: str) -> str:
+    """Return the name of a policy for labels: of a file the name without folder and suffix."""
+    path = Path(policy)
+    return path.stem if path.suffix in FILES else policy
+
+
 def make_policy(name: str, env: Environment | VectorEnvironment, seed: int = 0) -> Policy:
     """Make a policy for an environment.
 
@@ -335,7 +343,10 @@ def make_policy(name: str, env: Environment | VectorEnvironment, seed: int = 0) 
         return NetworkPolicy(env, Network.load(bundled[task]))
     path = Path(name)
     if colon and not path.exists():
-        found = load_object("policy", name)(env)
+        make = load_object("policy", name)
+        if not callable(make):
+            raise InvalidValueError(f"policy {name}", "a function of the environment", make)
+        found = make(env)
         return found if isinstance(found, Policy) else ArrayPolicy(env, name, found)
     if path.suffix == ".onnx":
         return ArrayPolicy(env, name, *load_onnx(path, env))

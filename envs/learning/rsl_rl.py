@@ -15,7 +15,8 @@ from segtrack.envs.vector import VectorEnvironment
 class RslRobots(VecEnv):
     """Vector environment for rsl_rl's runners: observations in [-1, 1], rewards times `REWARD_SCALE`.
 
-    Observations are the group `policy`. An episode that ends logs `success`.
+    Observations are those of the environment's groups by name, or of the group `policy` where it has none. An
+    episode that ends logs `success`.
 
     Attributes:
         env: Wrapped vector environment.
@@ -53,9 +54,12 @@ class RslRobots(VecEnv):
         self.env.episode_steps[:] = steps.cpu().numpy()
 
     def get_observations(self) -> TensorDict:
-        """Return the present observations (N, n), in the group `policy`."""
-        rows = torch.as_tensor(scaled(self.env, self._observations), device=self.device)
-        return TensorDict({"policy": rows}, batch_size=[self.num_envs], device=self.device)
+        """Return the present observations of each group (N, n)."""
+        rows = {
+            each.group or "policy": torch.as_tensor(scaled(each, self._observations), device=self.device)
+            for each in self.env.groups
+        }
+        return TensorDict(rows, batch_size=[self.num_envs], device=self.device)
 
     def step(self, actions: torch.Tensor) -> tuple[TensorDict, torch.Tensor, torch.Tensor, dict[str, Any]]:
         """Step, and return observations, rewards (N,), ends (N,), and extras with `time_outs` and `log`."""

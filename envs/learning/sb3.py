@@ -43,7 +43,7 @@ class Robots(VecEnv):
         observations, _ = self.env.reset(seed=self._seeds)
         self._reset_seeds()
         self._returns[:] = 0.0
-        return scaled(self.env, observations)
+        return scaled(self.env.sensors, observations)
 
     def step_async(self, actions: NDArray[np.float32]) -> None:
         """Store the actions (N, A) for `step_wait`."""
@@ -57,13 +57,18 @@ class Robots(VecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(over).tolist():
             infos[i] = {
-                "terminal_observation": scaled(self.env, info["final_obs"][i]),
+                "terminal_observation": scaled(self.env.sensors, info["final_obs"][i]),
                 "TimeLimit.truncated": bool(truncated[i] and not terminated[i]),
                 "success": bool(info["final_info"]["success"][i]),
                 "return": float(self._returns[i]),
             }
         self._returns[over] = 0.0
-        return scaled(self.env, observations), (REWARD_SCALE * rewards).astype(np.float32), over, infos
+        return (
+            scaled(self.env.sensors, observations),
+            (REWARD_SCALE * rewards).astype(np.float32),
+            over,
+            infos,
+        )
 
     def close(self) -> None:
         """Close the environment; may be called again."""

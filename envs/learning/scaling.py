@@ -8,6 +8,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from segtrack.envs.sensors import Sensors
 from segtrack.envs.vector import VectorEnvironment
 from segtrack.errors import InvalidValueError
 
@@ -15,10 +16,10 @@ REWARD_SCALE = 0.1
 """Factor on rewards: returns of about 1, so that the critic's gradient does not drown the policy's."""
 
 
-def scaled(env: VectorEnvironment, observations: Any) -> NDArray[np.float32]:
-    """Return observations as rows (N, n) in [-1, 1]."""
-    low, high = env.sensors.limits
-    return np.asarray(2 * (env.sensors.flat(observations) - low) / (high - low) - 1, dtype=np.float32)
+def scaled(sensors: Sensors, observations: Any) -> NDArray[np.float32]:
+    """Return the observations that sensors see, of a group or of all, as rows (N, n) in [-1, 1]."""
+    low, high = sensors.limits
+    return np.asarray(2 * (sensors.flat(observations) - low) / (high - low) - 1, dtype=np.float32)
 
 
 def check_same_step(env: VectorEnvironment) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from segtrack.envs.learning import NOMINAL, Evaluation, EvaluationSetup, LevelResult
+from segtrack.envs.learning import NOMINAL, Evaluation, EvaluationSetup, LevelResult, short_name
 from segtrack.report.side_view import label_axes, new_figure
 
 _MARKERS = "osD^v*"
@@ -134,5 +133,5 @@ def _draw_rates(
 
 def _labels(policies: Sequence[str]) -> list[str]:
     """Return short names of policies or policy files; equal file names get their folder."""
-    short = [Path(policy).stem for policy in policies]
+    short = [short_name(policy) for policy in policies]
     return [p if short.count(name) > 1 else name for p, name in zip(policies, short, strict=True)]

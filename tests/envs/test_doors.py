@@ -1,5 +1,6 @@
 """Doors of libraries: what gymnasium's wrappers and others ask of single and vector environments."""
 
+import copy
 import os
 
 import gymnasium
@@ -89,6 +90,10 @@ def test_attributes_and_methods_of_each_robot_are_those_of_single_environments(r
         with pytest.raises(AttributeError) as error:
             robots.get_attr(name)
         assert isinstance(error.value, UnknownNameError)
+
+
+def test_a_robot_can_be_copied(robots):
+    assert copy.copy(robots.robots[1]).control_period == 0.05
 
 
 def test_pictures_of_robots_are_those_of_single_environments(robots):

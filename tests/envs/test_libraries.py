@@ -6,7 +6,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as vector_wrappers
 
-import segtrack.envs  # noqa: F401
+from segtrack.envs import Group
 from segtrack.errors import InvalidValueError, UnknownNameError
 
 STEP = {"time_step": 0.004, "time_limit": 0.3}
@@ -111,6 +111,25 @@ def test_methods_by_indices_are_for_those_robots(sb3):
 def test_stable_baselines_lays_pictures_out_as_a_grid(sb3):
     assert sb3.get_attr("render_mode") == ["rgb_array"] * 3
     assert sb3.render().shape == (2 * 360, 2 * 640, 3)
+
+
+@pytest.mark.parametrize("first", ["critic", "policy"])
+def test_rsl_rl_gets_each_group_by_its_name(first):
+    pytest.importorskip("torch")
+    pytest.importorskip("rsl_rl")
+    from segtrack.envs.learning import RslRobots
+
+    groups = {"critic": Group(clean=True), "policy": Group(history=2)}
+    envs = several(groups=groups if first == "critic" else dict(reversed(groups.items())), sensor_noise=0.02)
+    robots = RslRobots(envs, seed=3)
+    seen = robots.get_observations()
+    assert {name: tuple(seen[name].shape) for name in groups} == {"critic": (4, 83), "policy": (4, 166)}
+    observations, _ = envs.reset(seed=3)
+    for sensors in envs.groups:
+        low, high = sensors.limits
+        rows = 2 * (observations[sensors.group] - low) / (high - low) - 1
+        np.testing.assert_allclose(seen[sensors.group].numpy(), rows, rtol=0, atol=1e-6)
+    assert envs.sensors.group == "policy"
 
 
 def test_rsl_rl_trains(tmp_path):

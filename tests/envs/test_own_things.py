@@ -19,7 +19,10 @@ from segtrack.errors import FileAccessError, InvalidValueError, UnknownNameError
 MODULE = """
 import numpy as np
 from segtrack import terrain
-from segtrack.envs import ActionMapping, EpisodeCourse, Number, ObservationPart, Task, Term, straight
+from segtrack.envs import (
+    TASKS, ActionMapping, EpisodeCourse, Group, Memory, Number, ObservationPart, SensorModel, Task, Term, straight,
+)
+
 
 
 class Ditch(Task):
@@ -30,6 +33,26 @@ class Ditch(Task):
     def course(self, values, reach, rng):
         ground = terrain.Step(height=values["rise"], distance=0.0)
         return EpisodeCourse(ground, straight(-0.3 - reach, 0.6))
+
+
+class Undefined(Ditch):
+    parameters = {"rise": Number(None, 0.02, 0.3, "m", "height")}
+
+    def course(self, values, reach, rng):
+        return super().course({"rise": values["rise"] or 0.1}, reach, rng)
+
+
+class Worded(Ditch):
+    parameters = {**Ditch.parameters, "way": TASKS["StairClimb"].parameters["direction"]}
+    difficulty, levels = "way", ("up", "down")
+
+
+class Beyond(Ditch):
+    levels = (0.1, 0.5)
+
+
+policy, late = Group(history=2), SensorModel(delay=2)
+wish = Memory(lambda view, rngs: np.zeros((len(rngs), 1)))
 
 
 class Straight(ActionMapping):
@@ -132,6 +155,54 @@ def test_an_evaluation_is_of_tasks_options_and_policies_of_ones_own(here):
     assert durations[0] < 0.85 * durations[1]  # At 0.4 m/s, and at 0.3 m/s.
 
 
+def test_a_difficulty_without_a_default_is_evaluated_at_its_levels(here, tmp_path):
+    given = {"preset": "fast", "episodes": 1}
+    done = evaluate(EvaluationSetup(f"{here}:Ditch", ("steered", f"{here}:ahead"), **given))
+    undefined = EvaluationSetup(f"{here}:Undefined", ("steered",), **given)
+    assert evaluate(undefined).summary()["benchmark"] is None is done.summary()["benchmark"]
+    with pytest.raises(InvalidValueError, match="^levels must be given, since rise of Ditch has no default"):
+        EvaluationSetup(f"{here}:Undefined", ("steered",), conditions=("nominal", "noise 0.02"), **given)
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        ("Worded", "difficulty way of task Ditch must be a Number, got WordChoice("),
+        ("Beyond", "level of task Ditch [m] must be from 0.02 to 0.3, got 0.5"),
+    ],
+)
+def test_difficulties_that_cannot_be_graded_are_refused(here, task, message):
+    with pytest.raises(InvalidValueError) as error:
+        EvaluationSetup(f"{here}:{task}")
+    assert str(error.value).startswith(message)
+
+
+def test_a_policy_that_is_no_function_is_refused(here):
+    with (
+        environment() as env,
+        pytest.raises(InvalidValueError, match="must be a function of the environment"),
+    ):
+        make_policy("math:pi", env)
+
+
+def test_groups_sensors_and_memories_are_options(here, tmp_path):
+    module = __import__(here)
+    (tmp_path / "own.yaml").write_text(f"""
+groups: {{policy: "{here}:policy"}}
+sensor_models: {{height_scan: "{here}:late"}}
+memories: {{wish: "{here}:wish"}}
+""")
+    options = load_options("own.yaml")
+    assert options == {
+        "groups": {"policy": module.policy},
+        "sensor_models": {"height_scan": module.late},
+        "memories": {"wish": module.wish},
+    }
+    with environment(**options) as env:
+        observation, _ = env.reset(seed=0)
+        assert observation["policy"].shape == (166,) and env.view.memory("wish").shape == (1, 1)
+
+
 def test_actions_of_another_shape_are_refused_by_the_policys_name(here):
     with environment() as env:
         observation, _ = env.reset(seed=0)
@@ -181,8 +252,15 @@ def test_a_policy_in_onnx_for_other_observations_or_actions_is_refused(onnx_file
         assert make_policy(str(tmp_path / "bare.onnx"), env).trained_for is None
     with environment(parts={"velocity": None}) as env, pytest.raises(InvalidValueError) as error:
         make_policy(str(tmp_path / "bare.onnx"), env)
-    told = "must be of one input of shape (N, 80), the entries of an observation here, got shapes [['N', 83]]"
-    assert str(error.value).endswith(told)
+    expected = "of one input of singles of shape (N, 80), N free, the entries of an observation here"
+    assert str(error.value).endswith(f"must be {expected}, got tensor(float) of shape ['N', 83]")
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+    onnx.save(model, tmp_path / "alone.onnx")
+    with (
+        environment() as env,
+        pytest.raises(InvalidValueError, match=r"got tensor\(float\) of shape \[1, 83"),
+    ):
+        make_policy(str(tmp_path / "alone.onnx"), env)
     (tmp_path / "bad.onnx").write_bytes(b"nothing")
     with environment() as env, pytest.raises(FileAccessError, match=r"bad.onnx: not a file of ONNX \("):
         make_policy(str(tmp_path / "bad.onnx"), env)
@@ -199,6 +277,11 @@ def test_a_policy_in_torchscript_acts_as_its_module(tmp_path):
         expected = np.clip(layer.weight.detach().numpy() @ observation + layer.bias.detach().numpy(), -1, 1)
         np.testing.assert_allclose(policy.act(observation), expected, rtol=0, atol=1e-5)
         env.step(policy.act(observation) + 0 * FORWARD)
+        torch.jit.script(torch.nn.Linear(5, 4)).save(str(tmp_path / "other.pt"))
+        with pytest.raises(
+            InvalidValueError, match=r"other.pt must be one that takes observations of shape \(1, 83\)"
+        ):
+            make_policy(str(tmp_path / "other.pt"), env).act(observation)
         (tmp_path / "bad.pt").write_bytes(b"nothing")
         with pytest.raises(FileAccessError, match=r"bad.pt: not a file of TorchScript \("):
             make_policy(str(tmp_path / "bad.pt"), env)

@@ -172,6 +172,13 @@ def test_what_no_vehicle_file_can_say_is_refused_elsewhere(track_model):
     assert str(error.value) == expected
 
 
+def test_soil_under_pybullets_own_contacts_is_refused():
+    pytest.importorskip("pybullet")
+    with environment("Drive", engine="pybullet", soil="dry sand") as env:
+        with pytest.raises(InvalidValueError, match="^soil must be 'course' with PyBullet's own contacts"):
+            env.reset(seed=0)
+
+
 def test_vehicles_without_flippers_have_none_of_their_parameters():
     quince = load_vehicle("quince")
     ahead = {name: flipper for name, flipper in quince.flippers.items() if flipper.tip_direction == "front"}
