@@ -20,9 +20,9 @@ MODULE = """
 import numpy as np
 from segtrack import terrain
 from segtrack.envs import (
-    TASKS, ActionMapping, EpisodeCourse, Group, Memory, Number, ObservationPart, SensorModel, Task, Term, straight,
+    TASKS, ActionMapping, EpisodeCourse, Group, Memory, Number, ObservationPart, SensorModel, Task, Term,
+    straight,
 )
-
 
 
 class Ditch(Task):
