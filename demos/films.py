@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Any
 
 import imageio_ffmpeg
 import numpy as np
@@ -177,8 +177,9 @@ def develop(films: Sequence[Path], file: Path) -> None:
 
 def still(file: Path) -> NDArray[np.uint8]:
     """Return the middle frame of a film, at half its size."""
-    with Image.open(file) as film:
-        film.seek(film.n_frames // 2)  # type: ignore[attr-defined]
+    with Image.open(file) as opened:
+        film: Any = opened  # Whether a picture has `n_frames` is said by some versions of Pillow alone.
+        film.seek(film.n_frames // 2)
         return np.asarray(film.convert("RGB").reduce(2))
 
 
