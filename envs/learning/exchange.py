@@ -99,13 +99,12 @@ def load_onnx(
         reason = str(error).partition("\n")[0]
         raise FileAccessError("read policy", path, f"not a file of ONNX ({reason})") from None
     inputs, entries = session.get_inputs(), len(env.sensors.entries)
-    shapes = [each.shape for each in inputs]
-    fits = len(shapes) == 1 and len(shapes[0]) == 2 and inputs[0].type == "tensor(float)"
-    if (
-        not fits
-        or isinstance(shapes[0][0], int)
-        or (isinstance(shapes[0][1], int) and shapes[0][1] != entries)
-    ):
+    match [(each.type, *each.shape) for each in inputs]:
+        case [("tensor(float)", None | str(), None | str() | int() as width)]:
+            fits = not isinstance(width, int) or width == entries
+        case _:
+            fits = False
+    if not fits:
         expected = (
             f"of one input of singles of shape (N, {entries}), N free, the entries of an observation here"
         )

@@ -69,7 +69,7 @@ def run_plans(
     outcomes: list[Outcome] = ["running"] * count
     steps, totals = np.zeros(count, dtype=int), np.zeros(count)
     running = np.ones(count, np.bool_)
-    most = round(env.task.time_limit / env.control_period)
+    most = env.max_episode_steps
     for step in range(most):
         slot = min(step * slots // most, slots - 1)
         _, rewards, terminated, truncated, info = env.step(plans[:, slot])

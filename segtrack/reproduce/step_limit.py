@@ -116,7 +116,7 @@ def limit_table(results: list[HeightResult], policy: str) -> Table:
 
 
 def draw_limits(results: list[HeightResult], policy: str) -> Figure:
-    """Draw who climbs which height, and the plan for the greatest one that the search found."""
+    """Draw who climbs which height, and the plan for the greatest one that was climbed at both time steps."""
     figure = new_figure(8.0, 6.0)
     above, below = figure.subplots(2, 1)
     heights = [at.height for at in results]
@@ -128,14 +128,15 @@ def draw_limits(results: list[HeightResult], policy: str) -> Figure:
     above.set_yticks(range(len(series)), list(series))
     above.invert_yaxis()
     label_axes(above, "height of the step [m]", "", "green: climbed")
-    climbed_at = [at for at in results if at.plan.succeeds]
+    climbed_at = [at for at in results if at.plan.repeated]
     shown = max(climbed_at, key=lambda at: at.height) if climbed_at else results[-1]
     edges = np.linspace(0.0, 1.0, len(shown.plan.actions) + 1)
     for name, entries in zip(
         ("left belts", "right belts", "front", "rear"), shown.plan.actions.T, strict=True
     ):
         below.stairs(entries, edges, label=name)
-    below.legend(ncols=4)
+    below.set_ylim(-1.7, 1.1)  # With room for the legend.
+    below.legend(ncols=4, loc="lower center")
     label_axes(below, "share of the time limit [-]", "action [-]", f"plan at {shown.height:g} m")
     return figure
 

@@ -40,6 +40,16 @@ def test_plans_do_in_a_batch_what_they_do_alone(low: VectorEnvironment) -> None:
             assert sum_of_rewards == pytest.approx(total, rel=1e-12)
 
 
+def test_a_plan_fills_the_time_limit_that_the_environment_was_given() -> None:
+    """Back for the first half of 1 s, and as far forward in the second."""
+    plans = np.array([[BACK, FORWARD]], np.float32)
+    with closing(VectorEnvironment("StepClimb", 1, time_limit=1.0, preset="fast")) as env:
+        outcomes, durations, _ = run_plans(env, plans)
+        assert outcomes == ["timeout"] and durations == pytest.approx([1.0])
+        back, forward = env.batch.state.velocity[0], env.batch.state.position[0]
+        assert back[0] > 0.2 and abs(forward[0] - env.courses[0].path.points[0, 0]) < 0.05
+
+
 def test_a_search_ends_with_the_first_generation_that_has_a_plan_which_holds_twice(
     low: VectorEnvironment,
 ) -> None:
