@@ -380,22 +380,33 @@ def parameter_table(parameters: Mapping[str, Parameter]) -> str:
     return "\n".join(lines)
 
 
-def spread(vehicle: VehicleDescription, given: Mapping[str, Any]) -> dict[str, Any]:
+def spread(
+    vehicle: VehicleDescription, given: Mapping[str, Any], of_task: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Add default ranges to given values, so that episodes differ from each other.
 
-    The start 0.1 m and 0.15 rad off, and the friction of the vehicle's tracks 0.1 higher or lower.
+    The start 0.1 m and 0.15 rad off, the friction of the vehicle's tracks 0.1 higher or lower, and what the
+    task spreads besides or in place of these.
+
+    Args:
+        vehicle: Description of the vehicle.
+        given: Values and ranges in place of the default ones.
+        of_task: Values and ranges of the task; those of flippers that the vehicle lacks are left out.
 
     Raises:
         InvalidValueError: No friction is given, and tracks differ in theirs, which one range makes alike.
     """
+    lacking = set(FLIPPER_PARAMETERS) - set(robot_parameters(vehicle))
+    own = {name: value for name, value in (of_task or {}).items() if name not in lacking}
     start = {"initial_x": (-0.1, 0.1), "initial_y": (-0.1, 0.1), "initial_yaw": (-0.15, 0.15)}
-    if "friction" in given:
-        return {**start, **given}
+    ranges = {**start, **own, **given}
+    if "friction" in ranges:
+        return ranges
     frictions = sorted({track.spec.contact.friction for track in vehicle.mounted_tracks()})
     if len(frictions) > 1:
         expected = (
             f"given for {vehicle.name}: its tracks have {' and '.join(f'{each:g}' for each in frictions)}"
         )
         raise InvalidValueError("friction", expected, None)
-    own = frictions[0]
-    return {**start, "friction": (max(own - 0.1, 0.0), own + 0.1), **given}
+    usual = frictions[0]
+    return {**ranges, "friction": (max(usual - 0.1, 0.0), usual + 0.1)}

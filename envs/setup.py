@@ -120,8 +120,9 @@ def make_graded_task(name: str) -> Task:
     parameter = task.parameters[task.difficulty]
     if not isinstance(parameter, Number):
         raise InvalidValueError(f"difficulty {task.difficulty} of task {task.name}", "a Number", parameter)
-    for level in task.levels:
+    for level in (*task.levels, *task.curriculum):
         parameter.check(f"level of task {task.name}", level)
+    check_values({**task.parameters, **ROBOT_PARAMETERS}, task.spread, task.name)
     return task
 
 

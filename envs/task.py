@@ -210,7 +210,11 @@ class Task(ABC):
         name: Name of the task, as in its environment's id.
         parameters: Parameters of the task's courses, by name.
         difficulty: Name of the parameter that a curriculum raises, and that success is plotted over.
-        levels: Values of the difficulty in evaluations.
+        levels: Values of the difficulty in evaluations, the easiest first; conditions of a benchmark are
+            tried at that one.
+        curriculum: Values of the difficulty in trainings, the easiest first; without any, the levels.
+        spread: Parameter values and ranges of trainings and evaluations, besides those of all tasks, see
+            `segtrack.envs.parameters.spread`.
         needs_flippers: True to refuse a vehicle without flippers.
         corridor: Half width of the corridor along the path; leaving it fails [m].
         time_limit: Time after which an episode is truncated [s].
@@ -227,6 +231,8 @@ class Task(ABC):
     parameters: Mapping[str, Parameter]
     difficulty: str
     levels: tuple[float, ...]
+    curriculum: tuple[float, ...] = ()
+    spread: Mapping[str, Any] = {}
     needs_flippers: bool = False
     corridor: float = 0.5
     time_limit: float = 15.0

@@ -41,10 +41,10 @@ LEVELS = 10
 _WINDING, _POINTS = 3.0, 21
 """Length along x of winding ways [m], and number of their points."""
 _FIELD_LENGTH = 2.0
-"""Extent of a random field of obstacles along x, from x = 0 on [m]."""
+"""Usual extent of a random field of obstacles along x, from x = 0 on [m]."""
 _WIDTH = 2.0
 """Extent of a field across, about y = 0 [m]."""
-_BOXES = 25
+_BOXES, _RAILS = 25, 6
 _CELL = 0.2
 """Edge of a step field's posts [m]."""
 _RAIL = 0.06
@@ -57,48 +57,62 @@ _SPACING, _AROUND, _BLUR, _RISE = 0.1, 2.0, 1.5, 0.3
 the length over which it rises from flat ground [m]."""
 
 
-def _boxes(roughness: float, rng: np.random.Generator) -> Terrain:
+ASKEW: Mapping[str, Any] = {
+    "initial_yaw": (-0.5, 0.5),
+    "initial_flippers_front": (-0.6, 1.2),
+    "initial_flippers_rear": (-0.6, 1.2),
+}
+"""Spread of starts that no constant action recovers from: turned away from the path, flippers anywhere."""
+
+
+def _many(usual: int, extent: float) -> int:
+    """Number of obstacles on a field of an extent [m], of which there are usually so many."""
+    return round(usual * extent / _FIELD_LENGTH)
+
+
+def _boxes(roughness: float, extent: float, rng: np.random.Generator) -> Terrain:
     """Return boxes of random size, place and heading, up to `roughness` high [m]."""
     return Boxes(
         boxes=tuple(
             GroundBox(
-                x=rng.uniform(0.3, _FIELD_LENGTH - 0.3),
+                x=rng.uniform(0.3, extent - 0.3),
                 y=rng.uniform(-_WIDTH / 2, _WIDTH / 2),
                 length=rng.uniform(0.15, 0.5),
                 width=rng.uniform(0.15, 0.5),
                 height=rng.uniform(0.1, 1.0) * roughness,
                 yaw=rng.uniform(0.0, math.pi),
             )
-            for _ in range(_BOXES)
+            for _ in range(_many(_BOXES, extent))
         )
     )
 
 
-def _step_field(roughness: float, rng: np.random.Generator) -> Terrain:
+def _step_field(roughness: float, extent: float, rng: np.random.Generator) -> Terrain:
     """Return adjacent posts of random height, up to `roughness` [m]."""
     return StepField(
         max_height=roughness,
         cell=_CELL,
-        rows=round(_FIELD_LENGTH / _CELL),
+        rows=round(extent / _CELL),
         columns=round(_WIDTH / _CELL),
         distance=0.0,
         seed=int(rng.integers(2**31)),
     )
 
 
-def _waves(roughness: float, rng: np.random.Generator) -> Terrain:
+def _waves(roughness: float, extent: float, rng: np.random.Generator) -> Terrain:
     """Return waves across the path, of random height up to `roughness` [m] and random length."""
-    ends = np.sort(rng.uniform(0.0, _FIELD_LENGTH, _CRESTS - 1))
+    crests = _many(_CRESTS, extent)
+    ends = np.sort(rng.uniform(0.0, extent, crests - 1))
     # Between evenly spaced ends and random ones, so that no crest is a wall.
-    even = np.linspace(0.0, _FIELD_LENGTH, _CRESTS + 1)
-    lengths = np.diff((0.0, *(0.7 * even[1:-1] + 0.3 * ends), _FIELD_LENGTH))
-    heights = rng.uniform(0.3, 1.0, _CRESTS) * roughness
+    even = np.linspace(0.0, extent, crests + 1)
+    lengths = np.diff((0.0, *(0.7 * even[1:-1] + 0.3 * ends), extent))
+    heights = rng.uniform(0.3, 1.0, crests) * roughness
     return Waves(heights=tuple(heights), lengths=tuple(lengths), distance=0.0, width=2 * _WIDTH)
 
 
-def _rails(roughness: float, rng: np.random.Generator) -> Terrain:
+def _rails(roughness: float, extent: float, rng: np.random.Generator) -> Terrain:
     """Return bars nearly square to the path, of random height up to `roughness` [m]."""
-    edges = np.linspace(0.2, _FIELD_LENGTH - 0.2, 6)
+    edges = np.linspace(0.2, extent - 0.2, _many(_RAILS, extent))
     return Boxes(
         boxes=tuple(
             GroundBox(
@@ -114,10 +128,10 @@ def _rails(roughness: float, rng: np.random.Generator) -> Terrain:
     )
 
 
-def _rubble(roughness: float, rng: np.random.Generator) -> Terrain:
+def _rubble(roughness: float, extent: float, rng: np.random.Generator) -> Terrain:
     """Return overlapping slabs tilted in random directions, up to `roughness` high [m]."""
     slabs = []
-    for _ in range(_SLABS):
+    for _ in range(_many(_SLABS, extent)):
         length, width = rng.uniform(0.15, 0.5, 2)
         top = rng.uniform(0.2, 1.0) * roughness
         size = np.array([length, width, max(0.1, top)])
@@ -125,26 +139,26 @@ def _rubble(roughness: float, rng: np.random.Generator) -> Terrain:
         turn = Rotation.from_rotvec(lean * np.array([math.cos(toward), math.sin(toward), 0.0]))
         turn *= Rotation.from_rotvec((0.0, 0.0, yaw))
         reach = float(np.abs(turn.as_matrix()[2]) @ size) / 2
-        x, y = rng.uniform((0.3, -_WIDTH / 2), (_FIELD_LENGTH - 0.3, _WIDTH / 2)).tolist()
+        x, y = rng.uniform((0.3, -_WIDTH / 2), (extent - 0.3, _WIDTH / 2)).tolist()
         sizes, quaternion = tuple(size.tolist()), tuple(turn.as_quat().tolist())
         slabs.append(Box(sizes, (x, y, top - reach), quaternion))
     return StaticBody(parts=(*floor(), *slabs), name="rubble")  # type: ignore[arg-type]
 
 
-def _rough_ground(roughness: float, rng: np.random.Generator) -> Terrain:
+def _rough_ground(roughness: float, extent: float, rng: np.random.Generator) -> Terrain:
     """Return a heightfield of smooth hills up to `roughness` [m], between flat ends."""
-    rows, columns = round((_FIELD_LENGTH + 2 * _AROUND) / _SPACING) + 1, round(2 * _WIDTH / _SPACING) + 1
+    rows, columns = round((extent + 2 * _AROUND) / _SPACING) + 1, round(2 * _WIDTH / _SPACING) + 1
     hillocks = gaussian_filter(rng.normal(size=(rows, columns)), _BLUR)
     hillocks = (hillocks - hillocks.min()) / np.ptp(hillocks)
     x = _SPACING * np.arange(rows) - _AROUND
-    rise = (np.minimum(x, _FIELD_LENGTH - x) / _RISE).clip(0.0, 1.0)
+    rise = (np.minimum(x, extent - x) / _RISE).clip(0.0, 1.0)
     heights = roughness * hillocks * (rise**2 * (3 - 2 * rise))[:, None]
-    return Heightfield(heights=heights, spacing=_SPACING, center=(_FIELD_LENGTH / 2, 0.0))
+    return Heightfield(heights=heights, spacing=_SPACING, center=(extent / 2, 0.0))
 
 
 _FIELDS = {"boxes": _boxes, "step_field": _step_field, "waves": _waves, "rails": _rails}
-"""Fields of `RoughTerrain`, by kind: functions of the height of the highest obstacle [m] and a source of
-random numbers."""
+"""Fields of `RoughTerrain`, by kind: functions of the highest obstacle's height [m], the extent [m], and a source
+of random numbers."""
 
 
 class _Site(NamedTuple):
@@ -183,12 +197,12 @@ def _ramp(difficulty: float, rng: np.random.Generator) -> _Site:
 
 
 def _field(
-    make: Callable[[float, np.random.Generator], Terrain], lowest: float, highest: float
+    make: Callable[[float, float, np.random.Generator], Terrain], lowest: float, highest: float
 ) -> Callable[[float, np.random.Generator], _Site]:
     """Return a maker of fields whose highest obstacle lies between two heights by difficulty [m]."""
 
     def site(difficulty: float, rng: np.random.Generator) -> _Site:
-        return _before(make(lowest + difficulty * (highest - lowest), rng), _FIELD_LENGTH)
+        return _before(make(lowest + difficulty * (highest - lowest), _FIELD_LENGTH, rng), _FIELD_LENGTH)
 
     return site
 
@@ -292,7 +306,8 @@ class StepClimb(Task):
     name = "StepClimb"
     parameters = {"height": Number(0.24, 0.02, 0.6, "m", "height of the step")}
     difficulty = "height"
-    levels = (0.12, 0.18, 0.24, 0.28, 0.32, 0.36, 0.40, 0.44, 0.48)
+    levels = (0.32, 0.36, 0.40, 0.44, 0.48, 0.52)
+    curriculum = (0.12, 0.18, 0.24, 0.28, *levels)
     needs_flippers = True
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
@@ -308,13 +323,15 @@ class StairClimb(Task):
 
     name = "StairClimb"
     parameters = {
-        "riser": Number(0.15, 0.02, 0.3, "m", "height of a stair"),
+        "riser": Number(0.15, 0.02, 0.4, "m", "height of a stair"),
         "tread": Number(0.30, 0.15, 0.6, "m", "depth of a stair"),
         "stairs": Number(4, 1, 12, "-", "number of risers", whole=True),
         "direction": WordChoice("up", ("up", "down"), "which way"),
     }
     difficulty = "riser"
-    levels = (0.08, 0.11, 0.14, 0.17, 0.20, 0.23)
+    levels = (0.24, 0.26, 0.28, 0.30)
+    curriculum = (0.08, 0.11, 0.14, 0.17, 0.20, *levels)
+    spread = ASKEW
     needs_flippers = True
     time_limit = 25.0
 
@@ -342,7 +359,9 @@ class GapCross(Task):
         "depth": Number(0.5, 0.1, 2.0, "m", "depth of the gap"),
     }
     difficulty = "length"
-    levels = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+    levels = (0.55, 0.57, 0.59, 0.61)
+    curriculum = (0.2, 0.3, 0.4, 0.5, *levels)
+    spread = ASKEW
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
         """Build a gap across the path."""
@@ -351,19 +370,22 @@ class GapCross(Task):
 
 
 class RoughTerrain(Task):
-    """Cross two metres of random boxes, step field, waves or rails. They begin at x = 0."""
+    """Cross random boxes, a step field, waves or rails. They begin at x = 0."""
 
     name = "RoughTerrain"
     parameters = {
-        "roughness": Number(0.1, 0.02, 0.4, "m", "height of the highest obstacle"),
+        "roughness": Number(0.1, 0.02, 0.5, "m", "height of the highest obstacle"),
         "kind": WordChoice(
             ("boxes", "step_field", "waves", "rails"),
             ("boxes", "step_field", "waves", "rails"),
             "what the ground is made of",
         ),
+        "length": Number(_FIELD_LENGTH, 1.0, 6.0, "m", "extent of the field along the path"),
     }
     difficulty = "roughness"
-    levels = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
+    levels = (0.3, 0.35, 0.4, 0.45)
+    curriculum = (0.05, 0.1, 0.15, 0.2, 0.25, *levels)
+    spread = {**ASKEW, "length": 4.0}
     time_limit = 25.0
 
     def __init__(self, variants: int = 0, seed: int = 0) -> None:
@@ -389,19 +411,22 @@ class RoughTerrain(Task):
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
         """Build a field of one kind between flat ground, or choose one of the library."""
+        extent = values["length"]
         if self._variants:
+            if extent != _FIELD_LENGTH:
+                raise InvalidValueError("length", f"{_FIELD_LENGTH:g} on grounds of a library", extent)
             step = round(values["roughness"] / ROUGHNESS_STEP) - 1
             kind, variant = list(_FIELDS).index(values["kind"]), int(rng.integers(self._variants))
             return self.library(reach)[(kind * _ROUGHNESSES + step) * self._variants + variant]
-        return _field_course(_FIELDS[values["kind"]](values["roughness"], rng), reach)
+        return _field_course(_FIELDS[values["kind"]](values["roughness"], extent, rng), extent, reach)
 
 
-ROUGHNESS_STEP, _ROUGHNESSES = 0.02, 20
+ROUGHNESS_STEP, _ROUGHNESSES = 0.02, 25
 """Step of the roughness of a library of `RoughTerrain` from the least on [m], and number of them."""
 
 
-def _field_course(terrain: Terrain, reach: float) -> EpisodeCourse:
-    return EpisodeCourse(terrain, straight(-APPROACH - reach, _FIELD_LENGTH + BEYOND))
+def _field_course(terrain: Terrain, extent: float, reach: float) -> EpisodeCourse:
+    return EpisodeCourse(terrain, straight(-APPROACH - reach, extent + BEYOND))
 
 
 @cache
@@ -418,7 +443,8 @@ def rough_library(seed: int, variants: int, reach: float) -> tuple[EpisodeCourse
         for step in range(_ROUGHNESSES):
             for variant in range(variants):
                 rng = np.random.default_rng((seed, kind, step, variant))
-                made = _field_course(make((step + 1) * ROUGHNESS_STEP, rng), reach)
+                terrain = make((step + 1) * ROUGHNESS_STEP, _FIELD_LENGTH, rng)
+                made = _field_course(terrain, _FIELD_LENGTH, reach)
                 courses.append(replace(made, index=len(courses)))
     return tuple(courses)
 
@@ -438,7 +464,8 @@ class Drive(Task):
         "slope": Number(0.0, 0.0, 0.5, "rad", "slope of the ground behind the first metre"),
     }
     difficulty = "slope"
-    levels = (0.0, 0.1, 0.2, 0.3, 0.4)
+    levels = (0.2, 0.3, 0.4)
+    curriculum = (0.0, 0.1, *levels)
     corridor = 0.3
     time_limit = 40.0
     weights = {"lateral": 2.0, "heading": 0.5}

@@ -22,7 +22,7 @@ from segtrack.envs.parameters import (
 )
 from segtrack.envs.setup import make_graded_task
 from segtrack.envs.task import Task
-from segtrack.errors import InvalidValueError, Phrase, UnknownNameError
+from segtrack.errors import InvalidValueError, UnknownNameError
 
 NOMINAL = "nominal"
 CONDITIONS: Mapping[str, Mapping[str, float]] = {
@@ -64,7 +64,7 @@ class EvaluationSetup:
         policies: Names as `make_policy` takes them; and `constant`, the best constant action at each level.
         episodes: Number of episodes in each case; all policies get the same seeds.
         levels: Difficulty levels in all conditions; by default the task's own under nominal
-            conditions, and the task's default level under others.
+            conditions, and the first of them under others.
         seed: Seed of the first episode.
         vehicle: Bundled name, or path of a vehicle file.
         engine: Name of the engine; by default native if it runs the track model.
@@ -115,17 +115,10 @@ class EvaluationSetup:
 
     def levels_of(self, condition: str) -> tuple[float, ...]:
         """Difficulty levels under a condition."""
-        task = self.graded_task
         if self.levels is not None:
             return self.levels
-        if self.conditions == (NOMINAL,):
-            return task.levels
-        default = task.parameters[task.difficulty]
-        assert isinstance(default, Number)
-        if default.default is None:
-            expected = f"given, since {task.difficulty} of {task.name} has no default for other conditions"
-            raise InvalidValueError("levels", expected, Phrase("none"))
-        return tuple(sorted({*task.levels, default.default})) if condition == NOMINAL else (default.default,)
+        levels = self.graded_task.levels
+        return levels if condition == NOMINAL else levels[:1]
 
     def cases(self, engine: EngineName, track_model: str) -> tuple[EvaluationCase, ...]:
         """Cases of one engine and track model, policy by policy."""
@@ -154,7 +147,7 @@ class EvaluationSetup:
     @property
     def spread(self) -> dict[str, Any]:
         """Parameter values and ranges under nominal conditions."""
-        return spread(self.description, self.parameters)
+        return spread(self.description, self.parameters, self.graded_task.spread)
 
     def values_of(self, case: EvaluationCase) -> dict[str, Any]:
         """Parameter values and ranges of a case, to be merged into `spread`."""
@@ -187,7 +180,7 @@ class EvaluationSetup:
 
 BASELINES = CONSTANT, "steered"
 """Policies that stand in every benchmark: a level that one of them passes asks for none."""
-BENCHMARK_VERSION = 2
+BENCHMARK_VERSION = 3
 """Raised when results of one and the same policy are no longer to be compared with earlier ones."""
 
 

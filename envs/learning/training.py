@@ -128,8 +128,9 @@ class TrainingSettings:
             expected = f"left out where {task.difficulty} is given"
             raise InvalidValueError("hardest", expected, self.hardest)
         kinds[task.difficulty].check("hardest", self.hardest)
-        if self.hardest <= task.levels[0]:
-            raise InvalidValueError("hardest", f"above the easiest level of {task.levels[0]:g}", self.hardest)
+        easiest = (task.curriculum or task.levels)[0]
+        if self.hardest <= easiest:
+            raise InvalidValueError("hardest", f"above the easiest level of {easiest:g}", self.hardest)
 
     @cached_property
     def graded_task(self) -> Task:
@@ -148,8 +149,9 @@ class TrainingSettings:
         task = self.graded_task
         if task.difficulty in self.parameters:
             return ()
-        hardest = task.levels[-1] if self.hardest is None else self.hardest
-        return (*(level for level in task.levels if level < hardest), hardest)
+        all_levels = task.curriculum or task.levels
+        hardest = all_levels[-1] if self.hardest is None else self.hardest
+        return (*(level for level in all_levels if level < hardest), hardest)
 
     @property
     def strands(self) -> tuple[dict[str, str], ...]:
@@ -166,7 +168,8 @@ class TrainingSettings:
     def conditions(self) -> dict[str, Any]:
         """Environment parameters: spread start and friction, and all options of word parameters."""
         words = {n: p.options for n, p in self.graded_task.parameters.items() if isinstance(p, WordChoice)}
-        return spread(load_vehicle(self.vehicle), {**words, **self.parameters})
+        given = {**words, **self.parameters}
+        return spread(load_vehicle(self.vehicle), given, self.graded_task.spread)
 
     @classmethod
     def read(cls, folder: Path) -> TrainingSettings:

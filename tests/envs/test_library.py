@@ -5,6 +5,7 @@ import pytest
 
 from segtrack import terrain
 from segtrack.envs import Environment, RoughTerrain, VectorEnvironment
+from segtrack.envs.task import APPROACH, BEYOND
 from segtrack.envs.tasks import KINDS, LEVELS, Traverse, draw_library, library_index
 from segtrack.errors import InvalidValueError
 
@@ -109,18 +110,18 @@ def test_several_obstacles_are_as_high_as_the_highest_of_each():
 def test_rough_grounds_of_a_library_are_of_their_kind_and_of_the_roughness_next_to_that_asked_for():
     library = RoughTerrain(variants=2).library(REACH)
     assert library is RoughTerrain(variants=2).library(REACH) != RoughTerrain(2, seed=1).library(REACH)
-    assert len(library) == 4 * 20 * 2 and [course.index for course in library] == list(range(160))
+    assert len(library) == 4 * 25 * 2 and [course.index for course in library] == list(range(200))
     x, y = np.meshgrid(np.linspace(0.0, 2.0, 101), np.linspace(-1.0, 1.0, 51))
-    tallest = np.array([course.terrain.height_at(x, y).max() for course in library]).reshape(4, 20, 2)
-    asked = 0.02 * np.arange(1, 21)
+    tallest = np.array([course.terrain.height_at(x, y).max() for course in library]).reshape(4, 25, 2)
+    asked = 0.02 * np.arange(1, 26)
     assert (tallest <= asked[None, :, None] + 1e-9).all()
     assert (tallest > 0.5 * asked[None, :, None]).mean() > 0.9
     kinds = ("Boxes", "StepField", "Waves", "Boxes")
-    assert all(type(c.terrain).__name__ == kinds[c.index // 40] for c in library)
+    assert all(type(c.terrain).__name__ == kinds[c.index // 50] for c in library)
     with Environment(RoughTerrain(variants=2), time_step=0.004) as env:
         for roughness, step in ((0.02, 0), (0.4, 19), (0.109, 4), (0.111, 5)):
             env.reset(seed=0, options={"roughness": roughness, "kind": "waves"})
-            assert env._episode.courses[0].index // 2 == 40 + step
+            assert env._episode.courses[0].index // 2 == 50 + step
 
 
 def test_robots_on_rough_grounds_of_a_library_see_what_single_environments_do():
@@ -138,3 +139,28 @@ def test_robots_on_rough_grounds_of_a_library_see_what_single_environments_do():
 def test_sizes_of_rough_libraries_are_checked(given):
     with pytest.raises(InvalidValueError, match="of a library"):
         RoughTerrain(**given)
+
+
+def test_a_longer_rough_ground_has_as_many_obstacles_a_metre_and_libraries_have_one_length():
+    task, values = RoughTerrain(), {"roughness": 0.2, "length": 4.0}
+    count = {
+        kind: [
+            len(
+                task.course(
+                    {**values, "kind": kind, "length": extent}, REACH, np.random.default_rng(0)
+                ).terrain.boxes
+            )
+            for extent in (2.0, 4.0)
+        ]
+        for kind in ("boxes", "rails")
+    }
+    assert count == {"boxes": [25, 50], "rails": [6, 12]}
+    for kind in ("waves", "step_field"):
+        course = task.course({**values, "kind": kind}, REACH, np.random.default_rng(0))
+        x = np.linspace(-0.5, 4.5, 501)
+        high = course.terrain.height_at(x, np.zeros_like(x)) > 0.01
+        assert x[high].min() < 0.5 and 3.5 < x[high].max() <= 4.0
+        assert course.path.length == pytest.approx(4.0 + APPROACH + REACH + BEYOND)
+    with pytest.raises(InvalidValueError) as error:
+        RoughTerrain(variants=2).course({**values, "kind": "waves"}, REACH, np.random.default_rng(0))
+    assert str(error.value) == "length must be 2 on grounds of a library, got 4.0"

@@ -160,8 +160,8 @@ def test_a_difficulty_without_a_default_is_evaluated_at_its_levels(here, tmp_pat
     done = evaluate(EvaluationSetup(f"{here}:Ditch", ("steered", f"{here}:ahead"), **given))
     undefined = EvaluationSetup(f"{here}:Undefined", ("steered",), **given)
     assert evaluate(undefined).summary()["benchmark"] is None is done.summary()["benchmark"]
-    with pytest.raises(InvalidValueError, match="^levels must be given, since rise of Ditch has no default"):
-        EvaluationSetup(f"{here}:Undefined", ("steered",), conditions=("nominal", "noise 0.02"), **given)
+    tried = EvaluationSetup(f"{here}:Undefined", ("steered",), conditions=("nominal", "noise 0.02"), **given)
+    assert tried.levels_of("noise 0.02") == tried.graded_task.levels[:1]
 
 
 @pytest.mark.parametrize(

@@ -154,3 +154,15 @@ def test_the_start_moves_with_its_parameters(climb):
     assert (state.roll, state.pitch, state.yaw) == pytest.approx((0.0, 0.0, 0.5), abs=1e-6)
     assert 0.075 + GROUSER_HEIGHT < state.position[2] < 0.075 + GROUSER_HEIGHT + 0.01
     assert (x, y) == pytest.approx((-0.3 - (0.2675 + 0.195 + 0.075 + GROUSER_HEIGHT), 0.0), abs=2e-3)
+
+
+def test_what_a_task_spreads_is_added_and_gives_way_to_what_is_given():
+    own = {"initial_yaw": (-0.5, 0.5), "initial_flippers_front": (0.0, 1.0), "friction": 0.4}
+    assert spread(load_vehicle("quince"), {"initial_yaw": 0.1}, own) == {
+        "initial_x": (-0.1, 0.1),
+        "initial_y": (-0.1, 0.1),
+        "initial_yaw": 0.1,
+        "initial_flippers_front": (0.0, 1.0),
+        "friction": 0.4,
+    }
+    assert "initial_flippers_front" not in spread(load_vehicle("packbot"), {}, own)

@@ -26,7 +26,8 @@ def test_a_policy_fits_its_task_and_has_its_curve_beside_it(task):
         ",level," in file.read_text(encoding="utf-8").partition("\n")[0]
     )  # By all words, in earlier trainings.
     strands = ({},) if shared else TrainingSettings(task).strands
-    curve = LearningCurve(file, TASKS[task].levels[:2], strands)
+    levels = (TASKS[task].curriculum or TASKS[task].levels)[:2]
+    curve = LearningCurve(file, levels, strands)
     assert curve.last("steps") > 0 and 0 < curve.last("simulation") < curve.last("minutes")
 
 
