@@ -157,7 +157,7 @@ def _rough_ground(roughness: float, extent: float, rng: np.random.Generator) -> 
 
 
 _FIELDS = {"boxes": _boxes, "step_field": _step_field, "waves": _waves, "rails": _rails}
-"""Fields of `RoughTerrain`, by kind: functions of the highest obstacle's height [m], the extent [m], and a source
+"""Fields of `RoughTerrain`, by kind: functions of the height of obstacles and the extent [m], and a source
 of random numbers."""
 
 
