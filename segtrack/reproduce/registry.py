@@ -173,6 +173,10 @@ EXPERIMENTS = (
         "On the spot they are the vehicle's steering_efficiency, which vehicle files may have.",
     ),
     Experiment(
+        "mujoco-tracks",
+        "Turning of what MuJoCo has for tracks, moving surfaces and wheels, beside segtrack's belts in it.",
+    ),
+    Experiment(
         "maxxii",
         "Recorded steady turns of a physical tracked vehicle, driven in simulation; nothing is tuned.",
     ),
