@@ -306,7 +306,7 @@ class StepClimb(Task):
     name = "StepClimb"
     parameters = {"height": Number(0.24, 0.02, 0.6, "m", "height of the step")}
     difficulty = "height"
-    levels = (0.32, 0.36, 0.40, 0.44, 0.48, 0.52)
+    levels = (0.32, 0.36, 0.40, 0.44, 0.48, 0.52, 0.56)
     curriculum = (0.12, 0.18, 0.24, 0.28, *levels)
     needs_flippers = True
 
@@ -329,8 +329,8 @@ class StairClimb(Task):
         "direction": WordChoice("up", ("up", "down"), "which way"),
     }
     difficulty = "riser"
-    levels = (0.24, 0.26, 0.28, 0.30)
-    curriculum = (0.08, 0.11, 0.14, 0.17, 0.20, *levels)
+    levels = (0.26, 0.28, 0.30)
+    curriculum = (0.08, 0.11, 0.14, 0.17, 0.20, 0.22, 0.24, *levels)
     spread = ASKEW
     needs_flippers = True
     time_limit = 25.0
@@ -359,8 +359,8 @@ class GapCross(Task):
         "depth": Number(0.5, 0.1, 2.0, "m", "depth of the gap"),
     }
     difficulty = "length"
-    levels = (0.55, 0.57, 0.59, 0.61)
-    curriculum = (0.2, 0.3, 0.4, 0.5, *levels)
+    levels = (0.55, 0.56, 0.57, 0.58)
+    curriculum = (0.2, 0.3, 0.4, 0.5, 0.53, *levels)
     spread = ASKEW
 
     def course(self, values: Mapping[str, Any], reach: float, rng: np.random.Generator) -> EpisodeCourse:
@@ -383,8 +383,8 @@ class RoughTerrain(Task):
         "length": Number(_FIELD_LENGTH, 1.0, 6.0, "m", "extent of the field along the path"),
     }
     difficulty = "roughness"
-    levels = (0.3, 0.35, 0.4, 0.45)
-    curriculum = (0.05, 0.1, 0.15, 0.2, 0.25, *levels)
+    levels = (0.4, 0.45, 0.5)
+    curriculum = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, *levels)
     spread = {**ASKEW, "length": 4.0}
     time_limit = 25.0
 

@@ -218,7 +218,11 @@ class ScriptedPolicy(SteeredPolicy):
 
 
 class NetworkPolicy(Policy):
-    """Learnt policy: a network's actions."""
+    """Learnt policy: a network's actions.
+
+    Attributes:
+        network: The network.
+    """
 
     def __init__(self, env: Environment | VectorEnvironment, network: Network) -> None:
         """Prepare for an environment.
@@ -226,7 +230,7 @@ class NetworkPolicy(Policy):
         Raises:
             InvalidValueError: The network was trained for other observations or actions.
         """
-        self._network, self._sensors = network, env.sensors
+        self.network, self._sensors = network, env.sensors
         name = check_origin(network.origin, env)
         if not np.array_equal((network.low, network.high), env.sensors.limits):
             raise InvalidValueError(name, "one for the ranges of observations here", Phrase("others"))
@@ -234,7 +238,7 @@ class NetworkPolicy(Policy):
 
     def act(self, observation: Any) -> NDArray[np.float32]:
         """Return the network's actions."""
-        return self._network(self._sensors.flat(observation))
+        return self.network(self._sensors.flat(observation))
 
 
 def check_origin(origin: NetworkOrigin, env: Environment | VectorEnvironment) -> str:

@@ -25,6 +25,7 @@ from segtrack.envs.learning.sb3 import Robots
 from segtrack.envs.learning.training import (
     CHECKPOINT,
     CURVE,
+    HIDDEN,
     ONNX,
     POLICY,
     LearningCurve,
@@ -118,7 +119,11 @@ class LevelTrial:
 
 
 def learn(
-    settings: TrainingSettings, folder: Path, resumed: bool, on_progress: Callable[[int], object]
+    settings: TrainingSettings,
+    folder: Path,
+    resumed: bool,
+    start: Network | None,
+    on_progress: Callable[[int], object],
 ) -> TrainingResult:
     """Train until all steps are done, or Ctrl-C; see `segtrack.envs.learning.training`."""
     difficulty = settings.graded_task.difficulty
@@ -128,6 +133,9 @@ def learn(
         log = _Log(settings, folder, robots, max(_TRIAL_EVERY, _TRIAL_SHARE * count), on_progress)
         model = _load(settings, folder, robots) if resumed else _model(settings, robots, folder)
         log.model = model
+        if start is not None:
+            _begin_with(model, start)
+            log.try_at_once()
         left = settings.steps - model.num_timesteps
         if left <= 0:
             return log.result()
@@ -172,6 +180,21 @@ def _horizon(settings: TrainingSettings) -> int:
     return max(min(_HORIZON, settings.steps // settings.robots), 2)
 
 
+def _layers(model: PPO) -> list[torch.nn.Linear]:
+    """Layers of the mean action's network."""
+    policy: Any = model.policy
+    modules = (*policy.mlp_extractor.policy_net.modules(), *policy.action_net.modules())
+    return [layer for layer in modules if isinstance(layer, torch.nn.Linear)]
+
+
+def _begin_with(model: PPO, network: Network) -> None:
+    """Give a model a network for its mean action."""
+    with torch.no_grad():
+        for layer, weight, bias in zip(_layers(model), network.weights, network.biases, strict=True):
+            layer.weight.copy_(torch.from_numpy(weight))
+            layer.bias.copy_(torch.from_numpy(bias))
+
+
 def _load(settings: TrainingSettings, folder: Path, robots: Robots) -> PPO:
     """Load the checkpointed model, with newly seeded random numbers."""
     path, device = folder / CHECKPOINT, _device(settings)
@@ -214,7 +237,7 @@ def _model(settings: TrainingSettings, robots: Robots, folder: Path) -> PPO:
         target_kl=0.05,
         use_sde=True,
         sde_sample_freq=_HOLD,
-        policy_kwargs={"net_arch": [128, 128], "log_std_init": -2.0},
+        policy_kwargs={"net_arch": list(HIDDEN), "log_std_init": -2.0},
         tensorboard_log=str(folder / _TENSORBOARD),
         seed=settings.seed,
         device=_device(settings),
@@ -249,6 +272,10 @@ class _Log(BaseCallback):
             if settings.levels
         ]
         self._share_out()
+
+    def try_at_once(self) -> None:
+        """Evaluate the mean action after the first rollout, so that the curriculum begins where it fails."""
+        self._tried = -1
 
     @property
     def _minutes(self) -> float:
@@ -321,9 +348,7 @@ class _Log(BaseCallback):
 
     def _network(self) -> Network:
         """Network of the policy's mean action."""
-        policy: Any = self.model.policy
-        modules = (*policy.mlp_extractor.policy_net.modules(), *policy.action_net.modules())
-        layers = [layer for layer in modules if isinstance(layer, torch.nn.Linear)]
+        layers = _layers(self.model)
         return Network(
             NetworkOrigin.of(self._robots.env),
             *self._robots.env.sensors.limits,

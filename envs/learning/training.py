@@ -6,6 +6,7 @@ import csv
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -13,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from segtrack.description import load_vehicle
+from segtrack.envs.environment import Environment
+from segtrack.envs.learning.network import Network
+from segtrack.envs.learning.policies import NetworkPolicy, make_policy
 from segtrack.envs.objects import load_options
 from segtrack.envs.parameters import ROBOT_PARAMETERS, WordChoice, check_values, refuse_functions, spread
 from segtrack.envs.setup import EnvironmentOptions, TaskSetup, make_graded_task
 from segtrack.envs.task import Task
-from segtrack.errors import FileAccessError, InvalidValueError, SegtrackError, UnknownNameError
+from segtrack.errors import FileAccessError, InvalidValueError, Phrase, SegtrackError, UnknownNameError
 from segtrack.files import claimed, write_csv, write_json
 from segtrack.native import preset_step
 
@@ -82,6 +86,10 @@ POLICY, ONNX = "policy.npz", "policy.onnx"
 LEARNERS = "cpu", "cuda"
 
 
+HIDDEN = (128, 128)
+"""Sizes of a policy's hidden layers."""
+
+
 @dataclass(frozen=True)
 class TrainingSettings:
     """Settings of a training run.
@@ -93,6 +101,8 @@ class TrainingSettings:
         threads: Number of simulation threads, without effect on results; by default one per core.
         seed: Seed of everything random.
         vehicle: Bundled name, or path of a vehicle file.
+        start: Policy whose network the training begins with: `ppo`, `ppo:TASK` or a file of `train`; by
+            default with a random one.
         hardest: Difficulty at which the curriculum ends; by default the task's hardest level.
         learner: Device on which PyTorch learns, `cpu` or `cuda`.
         preset: Name of the engine's preset; by default the environments' own.
@@ -106,6 +116,7 @@ class TrainingSettings:
     threads: int | None = None
     seed: int = 0
     vehicle: str = "quince"
+    start: str | None = None
     hardest: float | None = None
     learner: str = "cpu"
     preset: str | None = None
@@ -303,6 +314,7 @@ def _learn(
 ) -> TrainingResult:
     TaskSetup.of(settings.graded_task, EnvironmentOptions.of(settings.environment_options))
     preset_step(settings.preset, None)
+    start = None if resumed else _first_network(settings)
     try:
         from segtrack.envs.learning import ppo
     except ImportError as error:
@@ -310,4 +322,22 @@ def _learn(
         raise SegtrackError(f"{hint}: {error}") from None
     with claimed(folder):
         write_json(folder / SETTINGS, asdict(settings))
-        return ppo.learn(settings, folder, resumed, on_progress or (lambda steps: None))
+        return ppo.learn(settings, folder, resumed, start, on_progress or (lambda steps: None))
+
+
+def _first_network(settings: TrainingSettings) -> Network | None:
+    """Network that a training begins with; None for a random one.
+
+    Raises:
+        SegtrackError: There is no such policy, it does not fit the task, or its layers are others.
+    """
+    if settings.start is None:
+        return None
+    with closing(Environment(settings.graded_task, **settings.environment_options)) as env:
+        policy = make_policy(settings.start, env)
+    if not isinstance(policy, NetworkPolicy):
+        raise InvalidValueError("start", "ppo, ppo:TASK, or a file of train (.npz)", settings.start)
+    hidden = tuple(len(bias) for bias in policy.network.biases[:-1])
+    if hidden != HIDDEN:
+        raise InvalidValueError("start", f"a network with layers of {HIDDEN}", Phrase(f"layers of {hidden}"))
+    return policy.network

@@ -87,6 +87,13 @@ def train(
         int | None, typer.Option(help="Seed of everything random, 0.", min=0, show_default=False)
     ] = None,
     vehicle: VehicleChoice = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            help="Policy whose network it begins with: ppo, ppo:TASK or a file of train; a random one.",
+            show_default=False,
+        ),
+    ] = None,
     hardest: Annotated[
         float | None,
         typer.Option(help="Where the curriculum ends; the task's hardest level.", show_default=False),
@@ -124,6 +131,7 @@ def train(
         "threads": threads,
         "seed": seed,
         "vehicle": vehicle,
+        "start": start,
         "learner": learner,
         "preset": preset,
         "options": options,

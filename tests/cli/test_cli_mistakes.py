@@ -20,6 +20,7 @@ import segtrack
 from segtrack.cli.app import app
 from segtrack.courses import bundled_courses
 from segtrack.engine import DEFAULT_ENGINE, track_model_names
+from segtrack.envs.learning.policies import NAMES
 from segtrack.files import picture_suffixes
 
 ALL_MODELS = ", ".join(track_model_names())
@@ -265,6 +266,7 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
         yield [*call, "--terrain", "gap"], f"no terrain 'gap'; there are: {courses}"
     yield [*REPLAYS[0], "--align", "up"], "no alignment 'up'; there are: event, start, se3, none"
     yield ["train", "StepClimb", "--learner", "gpu"], "no learner's device 'gpu'; there are: cpu, cuda"
+    yield ["train", "StepClimb", "--start", "pro"], f"no policy 'pro'; there are: {', '.join(NAMES)}"
     for option in ("--logged", "--fitted"):
         native = ", ".join(track_model_names("native"))
         yield ["reproduce", "calibration", option, "legs"], f"no track model 'legs'; there are: {native}"

@@ -236,9 +236,9 @@ def test_tables_have_a_column_for_each_policy_in_each_track_model() -> None:
         "random, compliant",
         "random, chain",
     ]
-    assert (levels.row_count, conditions.row_count) == (6, 2)
+    assert (levels.row_count, conditions.row_count) == (7, 2)
     assert next(iter(levels.columns[1].cells)) == "100.0% (72.2 to 100.0)"
-    assert next(iter(levels.columns[2].cells)) == "60.0% (31.3 to 83.2), -40.0"
+    assert next(iter(levels.columns[2].cells)) == "90.0% (59.6 to 98.2), -10.0"
     above, below = draw_evaluation(result).axes
     assert (len(above.containers), len(below.containers)) == (4, 4)
 

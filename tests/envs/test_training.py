@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scenes import heed_interrupts
 from typer.testing import CliRunner
 
@@ -22,6 +23,7 @@ from segtrack.cli.app import app
 from segtrack.envs import Environment, VectorEnvironment
 from segtrack.envs.learning import TrainingResult, TrainingSettings, make_policy, resume, train
 from segtrack.envs.learning.network import Network
+from segtrack.envs.learning.policies import BUNDLED
 from segtrack.errors import FileAccessError, NotReadyError, UnknownNameError
 
 pytest.importorskip("stable_baselines3", reason="needs the extra train")
@@ -306,4 +308,39 @@ def test_mistakes_get_one_line(words: list[str], message: str, tmp_path: Path) -
     done = CliRunner().invoke(app, ["train", *words, "--out", str(tmp_path / "out")])
     assert done.exit_code == 2
     assert done.stderr == f"segtrack: {message}\n"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_training_begins_with_the_network_of_a_policy(tmp_path: Path) -> None:
+    """One update later the mean action is near that of the policy, and far from that of a random one."""
+    observations = np.random.default_rng(0).uniform(-0.5, 0.5, (50, 1)).astype(np.float32)
+    given: dict[str, Any] = {"steps": 8, "robots": 4, "threads": 1, "preset": "fast"}
+
+    def actions(name: str | None) -> NDArray[np.float32]:
+        result = train(TrainingSettings("GapCross", **given, start=name), tmp_path / str(name))
+        network = Network.load(result.policy)
+        return network(network.low + (0.5 + observations) * (network.high - network.low))
+
+    own = Network.load(BUNDLED / "GapCross.npz")
+    began = own(own.low + (0.5 + observations) * (own.high - own.low))
+    assert np.abs(actions("ppo") - began).mean() < 0.05 < 0.2 < np.abs(actions(None) - began).mean()
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        ("steered", "start must be ppo, ppo:TASK, or a file of train (.npz), got 'steered'"),
+        ("narrow.npz", "start must be a network with layers of (128, 128), got layers of (16,)"),
+        ("none.npz", "cannot read policy none.npz: No such file or directory"),
+    ],
+)
+def test_networks_that_a_training_cannot_begin_with_are_refused(
+    start: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = Network.load(BUNDLED / "GapCross.npz")
+    weights, biases = (own.weights[0][:16], own.weights[-1][:, :16]), (own.biases[0][:16], own.biases[-1])
+    replace(own, weights=weights, biases=biases).save(tmp_path / "narrow.npz")
+    done = CliRunner().invoke(app, ["train", "GapCross", "--start", start, "--out", "out"])
+    assert (done.exit_code, done.stderr) == (2, f"segtrack: {message}\n")
     assert not (tmp_path / "out").exists()
