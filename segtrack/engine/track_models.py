@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from segtrack.errors import InvalidValueError, MissingPyBulletError, UnknownNameError
 
-EngineName = Literal["pybullet", "native"]
+EngineName = Literal["pybullet", "native", "mujoco"]
 Contacts = Literal["links", "grousers", "shoes"]
 Drawing = Literal["grousers", "stripes", "wheels", "shoes"]
 
@@ -80,6 +80,7 @@ _ENTRIES = (
         {
             "native": "segtrack.native.belt_vehicle:BeltVehicle",
             "pybullet": f"{_BELTS}.compliant:compliant_builder",
+            "mujoco": "segtrack.mujoco.vehicle:MujocoVehicle",
         },
         faster="native",
         contacts="grousers",
@@ -90,6 +91,7 @@ _ENTRIES = (
         {
             "native": "segtrack.native.belt_vehicle:BeltVehicle",
             "pybullet": f"{_BELTS}.compliant:compliant_builder",
+            "mujoco": "segtrack.mujoco.vehicle:MujocoVehicle",
         },
         faster="native",
         contacts="grousers",
