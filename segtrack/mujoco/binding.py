@@ -108,7 +108,9 @@ def bind(vehicle: VehicleDescription, links: Links, model: Any, prefix: str) -> 
         _check_joint(model, names[j + 1], joint, names[parent], _last_dof(model, bodies[parent]))
     for design in vehicle.joint_tree.joints:
         if design.mimicry is not None:
-            got = Phrase(f"one that follows {design.mimicry.leader!r}, as the native engine and PyBullet have it")
+            got = Phrase(
+                f"one that follows {design.mimicry.leader!r}, as the native engine and PyBullet have it"
+            )
             raise InvalidValueError(f"joint {design.name!r} in MuJoCo", "one of its own", got)
     for name, body, link in zip(names, bodies, links.masses, strict=True):
         _check_mass(model, name, body, link.mass)
@@ -139,7 +141,9 @@ def _free_place(vehicle: VehicleDescription, model: Any, name: str, body: int) -
     what = f"body {name!r} of the MuJoCo model"
     if vehicle.body.fixed:
         if model.body_weldid[body] != 0:
-            raise InvalidValueError(what, "fixed to the world, as the vehicle file has it", Phrase("one that moves"))
+            raise InvalidValueError(
+                what, "fixed to the world, as the vehicle file has it", Phrase("one that moves")
+            )
         return -1
     joint = int(model.body_jntadr[body])
     if joint < 0 or model.jnt_type[joint] != mujoco.mjtJoint.mjJNT_FREE:
@@ -164,7 +168,9 @@ def _check_joint(model: Any, name: str, joint: int, parent: str, last: int) -> N
     """Refuse a link that does not move by one joint on its parent, or whose joint the model drives."""
     what = f"body {name!r} of the MuJoCo model"
     if joint < 0 or model.body_jntnum[model.jnt_bodyid[joint]] != 1 or model.jnt_type[joint] not in _SINGLE:
-        raise InvalidValueError(what, "one with a hinge or a slide", Phrase("one without" if joint < 0 else "another"))
+        raise InvalidValueError(
+            what, "one with a hinge or a slide", Phrase("one without" if joint < 0 else "another")
+        )
     if model.dof_parentid[model.jnt_dofadr[joint]] != last:
         got = Phrase("one that is elsewhere in the tree")
         raise InvalidValueError(what, f"one that hangs on {parent!r} by its joint alone", got)
@@ -183,4 +189,6 @@ def _check_mass(model: Any, name: str, body: int, mass: float) -> None:
     whole = float(model.body_mass[welded].sum())
     if min(abs(own - mass), abs(whole - mass)) > _MASS * mass:
         expected = f"{mass:.4g}, as the vehicle file has it, belts included"
-        raise InvalidValueError(f"mass of body {name!r} of the MuJoCo model [kg]", expected, Phrase(f"{own:.4g}"))
+        raise InvalidValueError(
+            f"mass of body {name!r} of the MuJoCo model [kg]", expected, Phrase(f"{own:.4g}")
+        )

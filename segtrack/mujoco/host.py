@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from segtrack.compliant import AHEAD, MARGIN, BeltMemory, Candidates, count_section_contacts, take_places
 from segtrack.engine import ABSURD_SPEED
-from segtrack.ground import FREE, ROOT, Ground, room_for_contacts
+from segtrack.ground import FREE, ROOT, room_for_contacts
 from segtrack.kernels import Packed, Vector, arm, compiled, cross, entry, inlined, item, write_rotation
 from segtrack.native import (
     CROWDED,

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.description import Frame, Links, VehicleDescription, load_vehicle, vehicle_links, warn_of_low_shapes
+from segtrack.description import (
+    Frame,
+    Links,
+    VehicleDescription,
+    load_vehicle,
+    vehicle_links,
+    warn_of_low_shapes,
+)
 from segtrack.errors import InvalidValueError
 from segtrack.geometry import MassProperties, quaternion_of
 from segtrack.mujoco.binding import body_names, joint_names

@@ -16,10 +16,18 @@ from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, Phr
 from segtrack.geometry import quaternion_of
 from segtrack.ground import ROOT, ContactHistory, allocate_equations, pack_ground
 from segtrack.kernels import Packed
-from segtrack.mujoco.binding import Binding, bind, body_names, check_options
+from segtrack.mujoco.binding import bind, body_names, check_options
 from segtrack.mujoco.host import JUMPED, Exchange, HostedVehicle, ModelArrays, finish, prepare
 from segtrack.mujoco.package import mujoco
-from segtrack.native import CROWDED, NOT_FINITE, TOO_FAST, BeltVehicle, SavedBeltVehicle, VehicleState
+from segtrack.native import (
+    CROWDED,
+    NOT_FINITE,
+    TOO_FAST,
+    BeltVehicle,
+    SavedBeltVehicle,
+    VehicleState,
+    changes_at_rest,
+)
 from segtrack.terrain import Terrain
 
 _PLACE, _TURN = 1e-3, 1e-3
@@ -133,7 +141,8 @@ class MujocoVehicle(BeltVehicle):
 
     def _allocate_exchange(self) -> Exchange:
         tracks, count = len(self.belts), len(self.binding.places.unknowns)
-        unknowns = max(ROOT + len(self.tree.joint_parents) + tracks, *self.binding.places.unknowns + 1)
+        own = ROOT + len(self.tree.joint_parents) + tracks
+        unknowns = max([own, *(self.binding.places.unknowns + 1).tolist()])
         self._work = self._work._replace(equations=allocate_equations(unknowns))
         return Exchange(
             np.zeros(1, dtype=np.intp),
@@ -236,14 +245,13 @@ class MujocoVehicle(BeltVehicle):
         else:
             check_options(self.model)
             self._catch_up()
-            if self.repeats:
-                self._host()
-                self._backup = self._block.copy()
+            self._keep()
         while True:
             prepare(self._host(), self._grounds, step)
             outcome = self._outcome[0, 0]
             if outcome == CROWDED:
                 self._make_room()
+                self._keep()
             elif outcome == JUMPED:
                 self.forget_contacts()
             else:
@@ -253,6 +261,12 @@ class MujocoVehicle(BeltVehicle):
             fast = f"a part of it is faster than {ABSURD_SPEED:g} m/s"
             reason = "its state is not finite" if outcome == NOT_FINITE else fast
             raise DivergedError(self.description.name, time, f"{reason}: {self._what_diverged()}")
+
+    def _keep(self) -> None:
+        """Keep what `_go_back` goes back to."""
+        if self.repeats:
+            self._host()
+            self._backup = self._block.copy()
 
     def _go_back(self) -> None:
         """Go back to before the step was prepared, commands excepted."""
@@ -285,24 +299,24 @@ class MujocoVehicle(BeltVehicle):
             self.forget_contacts()
 
     def _begin_anew(self) -> None:
-        """Bring belts to rest, as of a vehicle whose data were reset.
+        """Begin anew, commands excepted, as of a vehicle whose data were reset.
 
         Raises:
             DivergedError: MuJoCo has reset its data by itself.
         """
         if any(self.data.warning[getattr(mujoco.mjtWarning, name)].number for name in _WARNINGS):
             time, self._prepared = self._prepared, None
-            raise DivergedError(self.description.name, time, "MuJoCo has found its state not finite, and reset it")
+            raise DivergedError(
+                self.description.name, time, "MuJoCo has found its state not finite, and reset it"
+            )
         self._prepared, self._exchange.pending[0] = None, 0
         self._exchange.constraint[:] = 0.0
-        self.state.speeds[:] = self.state.references[:] = self.state.forces[:] = 0.0
-        self._rest()
+        for name in _AT_REST:
+            getattr(self.state, name)[:] = 0.0
+        places = self.binding.places
+        self.state.joint_references[0] = self.data.qpos[places.joint_positions]
+        self.state.last_changes[0] = changes_at_rest(len(places.joint_dofs), len(self.belts))
         self.forget_contacts()
-
-    def _rest(self) -> None:
-        """Let no change of velocities be expected."""
-        self.state.last_changes[:, : ROOT + self.state.joint_speeds.shape[1]] = 0.0
-        self.state.last_changes[:, ROOT + self.state.joint_speeds.shape[1] :] = np.inf
 
     def _give_back(self) -> None:
         """Write root and joints, as they were placed, into MuJoCo's data."""
@@ -411,7 +425,11 @@ class MujocoVehicle(BeltVehicle):
         self._catch_up()
         exchange = self._exchange
         return SavedMujocoVehicle(
-            super().save(), self._prepared, self._last_step, exchange.position.copy(), exchange.constraint.copy()
+            super().save(),
+            self._prepared,
+            self._last_step,
+            exchange.position.copy(),
+            exchange.constraint.copy(),
         )
 
     snapshot = save  # type: ignore[assignment]
@@ -428,6 +446,8 @@ class MujocoVehicle(BeltVehicle):
         self._exchange.position[:], self._exchange.constraint[:] = saved.position, saved.constraint
 
 
+_AT_REST = "travels", "speeds", "forces", "energies", "references", "targets", "limits", "holding"
+"""What of a vehicle's state is 0 at the start."""
 _COMMANDS = "commands", "pedals", "joint_commands", "frictions", "drive_factors", "push"
 """What of a vehicle's state the user sets."""
 

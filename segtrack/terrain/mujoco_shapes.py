@@ -152,4 +152,5 @@ def _heightfield(
         spacing=along_x,
         center=(float(center[0]), float(center[1])),
         friction=friction,
+        rising=True,
     )
