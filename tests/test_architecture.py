@@ -26,6 +26,7 @@ EXTRAS = {
     "segtrack.batch.gpu_functions": "numba_cuda",
     "segtrack.envs.learning.ppo": "stable_baselines3",
     "segtrack.envs.learning.sb3": "stable_baselines3",
+    "segtrack.mujoco": "mujoco",
     "segtrack.station.window.controls": "pygame",
     "segtrack.station.window.loop": "pygame",
     "segtrack.station.page": "nicegui",

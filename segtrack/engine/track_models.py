@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
-from segtrack.errors import InvalidValueError, MissingPyBulletError, UnknownNameError
+from segtrack.errors import InvalidValueError, MissingPackageError, MissingPyBulletError, UnknownNameError
 
 EngineName = Literal["pybullet", "native", "mujoco"]
 Contacts = Literal["links", "grousers", "shoes"]
@@ -20,6 +20,11 @@ Drawing = Literal["grousers", "stripes", "wheels", "shoes"]
 
 DEFAULT_ENGINE: EngineName = "native" if find_spec("pybullet") is None else "pybullet"
 """Engine where neither engine nor track model is named: PyBullet where it is installed."""
+
+
+def installed_engines() -> tuple[EngineName, ...]:
+    """Return the names of the engines that can run here: the native one, and those that are installed."""
+    return tuple(name for name in get_args(EngineName) if name == "native" or find_spec(name) is not None)
 
 
 @dataclass(frozen=True)
@@ -197,6 +202,7 @@ def resolve(
         UnknownNameError: No such engine, or no such track model.
         InvalidValueError: The engine does not run the track model, or it has too few wheels.
         MissingPyBulletError: PyBullet is chosen and not installed.
+        MissingPackageError: MuJoCo is.
     """
     check_engine(engine)
     if track_model is None:
@@ -208,4 +214,6 @@ def resolve(
         chosen = next(name for name in by_preference if name is not None and name in entry.builders)
     if chosen == "pybullet" != DEFAULT_ENGINE:
         raise MissingPyBulletError
+    if chosen == "mujoco" and find_spec("mujoco") is None:
+        raise MissingPackageError("engine mujoco", "MuJoCo", "mujoco")
     return chosen, track_model

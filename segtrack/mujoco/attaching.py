@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import mujoco
+
 from segtrack.description import VehicleDescription, load_vehicle, warn_of_low_shapes
 from segtrack.engine import check_drives, find_track_model
 from segtrack.errors import InvalidValueError, NotReadyError, Phrase, truth
 from segtrack.mujoco.callbacks import CALLBACK, put_into
-from segtrack.mujoco.package import mujoco
 from segtrack.mujoco.vehicle import MujocoVehicle
 from segtrack.robot import Robot
 from segtrack.terrain import Terrain, from_mujoco, terrains_of

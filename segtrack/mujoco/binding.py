@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +14,6 @@ from segtrack.description import Links, VehicleDescription, parent_link
 from segtrack.errors import InvalidValueError, Phrase, known_name
 from segtrack.ground import ROOT
 from segtrack.mujoco.host import Places
-from segtrack.mujoco.package import mujoco
 
 _MASS = 0.01
 """Largest difference of a link's mass in model and vehicle file, over the latter [-]."""
@@ -168,9 +168,8 @@ def _check_joint(model: Any, name: str, joint: int, parent: str, last: int) -> N
     """Refuse a link that does not move by one joint on its parent, or whose joint the model drives."""
     what = f"body {name!r} of the MuJoCo model"
     if joint < 0 or model.body_jntnum[model.jnt_bodyid[joint]] != 1 or model.jnt_type[joint] not in _SINGLE:
-        raise InvalidValueError(
-            what, "one with a hinge or a slide", Phrase("one without" if joint < 0 else "another")
-        )
+        got = Phrase("one without a joint" if joint < 0 else "one with others")
+        raise InvalidValueError(what, "one with a hinge or a slide", got)
     if model.dof_parentid[model.jnt_dofadr[joint]] != last:
         got = Phrase("one that is elsewhere in the tree")
         raise InvalidValueError(what, f"one that hangs on {parent!r} by its joint alone", got)

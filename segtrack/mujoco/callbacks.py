@@ -6,8 +6,9 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+import mujoco
+
 from segtrack.errors import InvalidValueError
-from segtrack.mujoco.package import mujoco
 from segtrack.mujoco.vehicle import MujocoVehicle
 
 

@@ -11,9 +11,9 @@ of their own, and MuJoCo's forces; those of its constraints are the last step's.
 the belts' speeds s are eliminated (A, b, a: what contacts add to the masses of links and belts, m: mass of
 the belt, with its angular momentum in b; F, p: forces on links and belts; see `ground.belt_equations`):
 
-    drive holds its belt           M' = M + J^T A J                           f' = f + J^T F - J^T b ds / h
-    drive at its limit             M' = M + J^T A J - J^T b b^T J / (m + a)   f' = f + J^T F - J^T b (p + drive) / (m + a)
-    joint held, with its change c  M'_jj += K, f'_j += K c / h                with K = `STIFF` M_jj
+    drive holds its belt   M' = M + J^T A J              f' = f + J^T F - J^T b ds / h
+    drive at its limit     M' = M + J^T (A - b c^T) J    f' = f + J^T F - J^T c (p + drive),   c = b / (m + a)
+    joint held, gaining g  M'_jj += K, f'_j += K g / h   with K = `STIFF` M_jj
 
 M' - M is added to `data.M`, f' - f to `data.qfrc_passive`, and MuJoCo's own step does the rest, its contacts,
 limits and loose bodies included. A contact with ground that stands still moves with one link, whose joints

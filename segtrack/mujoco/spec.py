@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +22,6 @@ from segtrack.description import (
 from segtrack.errors import InvalidValueError
 from segtrack.geometry import MassProperties, quaternion_of
 from segtrack.mujoco.binding import body_names, joint_names
-from segtrack.mujoco.package import mujoco
 from segtrack.native import HULL_FRICTION
 from segtrack.robot import check_pose
 
@@ -65,9 +65,20 @@ def add(
         raise InvalidValueError("spec", "a mujoco.MjSpec", spec)
     description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
     warn_of_low_shapes(description)
-    at, (x, y, z, w) = check_pose(position, orientation)
+    return add_bodies(spec, description, prefix, *check_pose(position, orientation))
+
+
+def add_bodies(
+    spec: Any,
+    description: VehicleDescription,
+    prefix: str,
+    position: Sequence[float],
+    orientation: Sequence[float],
+) -> Any:
+    """Add the bodies of a vehicle to an MjSpec; see `add`."""
+    x, y, z, w = orientation
     links, names = vehicle_links(description), [prefix + name for name in body_names(description)]
-    root = spec.worldbody.add_body(name=names[0], pos=at, quat=(w, x, y, z))
+    root = spec.worldbody.add_body(name=names[0], pos=position, quat=(w, x, y, z))
     if not description.body.fixed:
         root.add_freejoint(name=f"{names[0]}_free")
         # MuJoCo stores the diagonal alone of the mass matrix of a body that it takes for simple.

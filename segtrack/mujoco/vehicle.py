@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,10 +16,9 @@ from segtrack.engine import ABSURD_SPEED, ActuatorState, BeltState, Bodies, Fram
 from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, Phrase
 from segtrack.geometry import quaternion_of
 from segtrack.ground import ROOT, ContactHistory, allocate_equations, pack_ground
-from segtrack.kernels import Packed
+from segtrack.kernels import Packed, overwrite
 from segtrack.mujoco.binding import bind, body_names, check_options
 from segtrack.mujoco.host import JUMPED, Exchange, HostedVehicle, ModelArrays, finish, prepare
-from segtrack.mujoco.package import mujoco
 from segtrack.native import (
     CROWDED,
     NOT_FINITE,
@@ -31,7 +31,7 @@ from segtrack.native import (
 from segtrack.terrain import Terrain
 
 _PLACE, _TURN = 1e-3, 1e-3
-"""Largest difference of a link's place [m] and rotation [-] in model and vehicle file."""
+"""Largest difference of a link's place [m] and rotation [rad] in model and vehicle file."""
 _TRIED = 0.0, 0.2
 """Positions of all joints at which both are compared [rad or m]."""
 _WARNINGS = "mjWARN_BADQPOS", "mjWARN_BADQVEL", "mjWARN_BADQACC"
@@ -98,17 +98,25 @@ class MujocoVehicle(BeltVehicle):
         self._hosted: Packed | None = None
         super().__init__(description, track_model, float(model.opt.timestep), {})
         self.repeats, self._prefix, self._backup = repeats, prefix, np.zeros(0, dtype=np.uint8)
-        self.bind(model, data)
+        self._bind(model, data)
+        if self.binding.places.free < 0:
+            self._take_fixed_place()
+        self.catch_up()
         for j, angle in enumerate(self.state.joint_angles[0].tolist()):
             self.state.joint_references[0, j], self.state.joint_commands[0, j] = angle, (0.0, angle)
 
-    def bind(self, model: Any, data: Any) -> None:
-        """Take the places of the vehicle in a model; commands, belts and contacts stay.
+    def move_to(self, model: Any, data: Any) -> None:
+        """Go on in another model, which has the vehicle's bodies by the same names."""
+        self.catch_up()
+        constraint = self._exchange.constraint.copy()
+        self._hosted = None
+        self._bind(model, data)
+        self._give_back()
+        if len(constraint) == len(self._exchange.constraint):
+            self._exchange.constraint[:] = constraint
 
-        Raises:
-            UnknownNameError: There is no body of a link's name.
-            InvalidValueError: See the constructor.
-        """
+    def _bind(self, model: Any, data: Any) -> None:
+        """Take the places of the vehicle in a model; commands, belts and contacts stay."""
         for what in ("qpos", "qvel"):
             lost = np.flatnonzero(~np.isfinite(getattr(data, what)))
             if len(lost):
@@ -123,9 +131,6 @@ class MujocoVehicle(BeltVehicle):
         self._exchange = self._allocate_exchange()
         self._host()
         self._check_frames()
-        if self.binding.places.free < 0:
-            self._take_fixed_place()
-        self._catch_up()
 
     def _take_masses(self, bodies: NDArray[np.intp]) -> None:
         """Take the mass properties of its links from the model."""
@@ -145,14 +150,17 @@ class MujocoVehicle(BeltVehicle):
         unknowns = max([own, *(self.binding.places.unknowns + 1).tolist()])
         self._work = self._work._replace(equations=allocate_equations(unknowns))
         return Exchange(
-            np.zeros(1, dtype=np.intp),
-            np.zeros(7),
-            np.zeros(count),
-            np.zeros((tracks, count)),
-            *np.zeros((4, tracks)),
-            np.zeros(count),
-            np.zeros((unknowns, unknowns)),
-            np.zeros(unknowns),
+            pending=np.zeros(1, dtype=np.intp),
+            position=np.zeros(7),
+            speeds=np.zeros(count),
+            columns=np.zeros((tracks, count)),
+            masses=np.zeros(tracks),
+            free=np.zeros(tracks),
+            gains=np.zeros(tracks),
+            pulls=np.zeros(tracks),
+            constraint=np.zeros(count),
+            host_masses=np.zeros((unknowns, unknowns)),
+            host_impulses=np.zeros(unknowns),
         )
 
     def _host(self) -> Packed:
@@ -160,20 +168,23 @@ class MujocoVehicle(BeltVehicle):
         if self._hosted is not None:
             return self._hosted
         memory, exchange = self._memory, self._exchange
-        changing = [*self.state, *memory[:2], *memory.contacts, *exchange[:9]]
+        changing: list[Any] = [*self.state, *memory[:2], *memory.contacts, *exchange[:9]]
         self._block, views = _in_one_block(changing)
         states = len(self.state)
         self.state = VehicleState(*views[:states])
         self._view = VehicleState(*(array[0] for array in self.state))
-        places, sections, *contacts = views[states : states + 2 + len(memory.contacts)]
+        places, sections, *contacts = views[states:-9]
         self._memory = BeltMemory(places, sections, ContactHistory(*contacts))
-        self._exchange = Exchange(*views[-9:], *exchange[9:])
+        self._exchange = exchange._replace(**dict(zip(Exchange._fields, views[-9:], strict=False)))
         arrays = self.arrays
         massless = arrays.tree._replace(
             masses=np.zeros_like(arrays.tree.masses), inertias=np.zeros_like(arrays.tree.inertias)
         )
-        numbers = {name: getattr(self.data, name, None) for name in ModelArrays._fields}
-        of_model = {name: getattr(self.model, name) for name, array in numbers.items() if array is None}
+        names = ModelArrays._fields
+        owners = [self.data if hasattr(self.data, name) else self.model for name in names]
+        numbers: dict[str, Any] = {
+            name: getattr(owner, name) for name, owner in zip(names, owners, strict=True)
+        }
         one_memory = BeltMemory(
             self._memory.places[0],
             self._memory.sections[0],
@@ -185,7 +196,7 @@ class MujocoVehicle(BeltVehicle):
             one_memory,
             type(self._candidates)(*(array[0] for array in self._candidates)),
             self._work,
-            ModelArrays(**(numbers | of_model)),
+            ModelArrays(**numbers),
             self.binding.places,
             self._exchange,
             np.zeros((0, REPORT)),
@@ -201,7 +212,7 @@ class MujocoVehicle(BeltVehicle):
     def _check_frames(self) -> None:
         """Refuse a model whose bodies are not where the vehicle file has its links."""
         places, bodies = self.binding.places, self.binding.bodies
-        scratch = mujoco.MjData(self.model)
+        scratch, kept = mujoco.MjData(self.model), self._view.copy()
         for position in _TRIED:
             scratch.qpos[places.joint_positions] = self._view.joint_angles[:] = position
             mujoco.mj_kinematics(self.model, scratch)
@@ -213,15 +224,14 @@ class MujocoVehicle(BeltVehicle):
                 own = self._work.rotations[link]
                 place = self._work.centers[link] - own @ self.tree.centers[link] - home
                 found = turn.T @ (scratch.xpos[body] - origin)
-                turned = turn.T @ scratch.xmat[body].reshape(3, 3) - own
-                if np.abs(found - place).max() > _PLACE or np.abs(turned).max() > _TURN:
+                turned = _angle(turn.T @ scratch.xmat[body].reshape(3, 3) @ own.T)
+                if np.abs(found - place).max() > _PLACE or turned > _TURN:
                     name = self._prefix + body_names(self.description)[link]
                     where = f"frame of body {name!r} of the MuJoCo model, joints at {position:g}"
                     expected = f"at {_numbers(place)} m in that of the vehicle's body, as in the vehicle file"
-                    got = f"{_numbers(found)} m"
-                    if np.abs(turned).max() > _TURN:
-                        got += f", turned by {np.degrees(_angle(turn.T @ scratch.xmat[body].reshape(3, 3) @ own.T)):.3g} deg"
+                    got = f"{_numbers(found)} m, turned by {np.degrees(turned):.3g} deg"
                     raise InvalidValueError(where, expected, Phrase(got))
+        overwrite(self._view, kept)
 
     def _take_fixed_place(self) -> None:
         """Take the place of a body that is bolted to the world."""
@@ -244,7 +254,7 @@ class MujocoVehicle(BeltVehicle):
             self._go_back()
         else:
             check_options(self.model)
-            self._catch_up()
+            self.catch_up()
             self._keep()
         while True:
             prepare(self._host(), self._grounds, step)
@@ -275,7 +285,7 @@ class MujocoVehicle(BeltVehicle):
         for name, array in zip(_COMMANDS, kept, strict=True):
             getattr(self.state, name)[:] = array
 
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
         """Let belts have what MuJoCo's last step gave them, and take over where the vehicle is.
 
         Raises:
@@ -286,7 +296,7 @@ class MujocoVehicle(BeltVehicle):
             passed = self.data.time - self._prepared
             if passed > 1.5 * self._last_step:
                 reason = (
-                    f"MuJoCo has gone on by {passed:.4g} s, and its belts by one step of {self._last_step:g} s: "
+                    f"MuJoCo has gone on by {passed:.4g} s, its belts by one step of {self._last_step:g} s: "
                     "something else took the place of the control callback, or before_step() was left out"
                 )
                 raise NotReadyError(f"go on with {self.description.name}", reason)
@@ -330,17 +340,22 @@ class MujocoVehicle(BeltVehicle):
             data.qvel[places.first : places.first + 3] = motion.velocity_at((0.0, 0.0, 0.0))
             data.qvel[places.first + 3 : places.first + 6] = motion.rotation.T @ motion.angular_velocity
         else:
-            root = int(self.binding.bodies[0])
-            self.model.body_pos[root], self.model.body_quat[root] = motion.position, (w, x, y, z)
+            self._put_fixed()
         self._prepared, self._exchange.pending[0] = None, 0
         finish(self._host(), 0.0)
+
+    def _put_fixed(self) -> None:
+        """Put a body that is bolted to the world where the state has it."""
+        motion, root = super().link_motion(0), int(self.binding.bodies[0])
+        x, y, z, w = motion.orientation
+        self.model.body_pos[root], self.model.body_quat[root] = motion.position, (w, x, y, z)
 
     def _commanded(self, what: str = "command") -> VehicleState:
         """Return its state, what MuJoCo has of it taken over; see `NativeVehicle`."""
         state = super()._commanded(what)
         if self._hosted is None:  # It is being laid out, or has got more room.
             return state
-        self._catch_up()
+        self.catch_up()
         return state
 
     def place(self, position: Sequence[float], orientation: Sequence[float]) -> None:
@@ -380,57 +395,51 @@ class MujocoVehicle(BeltVehicle):
 
     def belt_state(self, track: int) -> BeltState:
         """A belt after the latest step."""
-        self._catch_up()
+        self.catch_up()
         return super().belt_state(track)
 
     def joint_state(self, joint: int) -> JointState:
         """A joint after the latest step."""
-        self._catch_up()
+        self.catch_up()
         return super().joint_state(joint)
 
     def read_actuators(self) -> ActuatorState:
         """Return the state of all belts, flippers and joints in one reading."""
-        self._catch_up()
+        self.catch_up()
         return super().read_actuators()
 
     def link_motion(self, link: int = 0) -> FrameMotion:
         """Return pose and velocity of a link's frame; 0 is the body."""
-        self._catch_up()
+        self.catch_up()
         return super().link_motion(link)
 
     body_motion = link_motion
 
     def link_poses(self) -> NDArray[np.float64]:
         """Frames of the links of `link_names` in the world, see `VehicleModel.link_poses`."""
-        self._catch_up()
+        self.catch_up()
         return super().link_poses()
 
     def bodies(self) -> Bodies:
         """All links, belts at rest on them."""
-        self._catch_up()
+        self.catch_up()
         return super().bodies()
 
     def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Smallest and largest corner (3,) of the box around body, belts and grousers, in the world [m]."""
-        self._catch_up()
+        self.catch_up()
         return super().bounds()
 
     def read_contacts(self) -> ContactReport:
         """Contacts of its belts with the ground, see `BeltVehicle.read_contacts`."""
-        self._catch_up()
+        self.catch_up()
         return super().read_contacts()
 
     def save(self) -> SavedMujocoVehicle:  # type: ignore[override]
         """Return everything that changes, but for what MuJoCo has of it."""
-        self._catch_up()
-        exchange = self._exchange
-        return SavedMujocoVehicle(
-            super().save(),
-            self._prepared,
-            self._last_step,
-            exchange.position.copy(),
-            exchange.constraint.copy(),
-        )
+        self.catch_up()
+        kept = self._exchange.position.copy(), self._exchange.constraint.copy()
+        return SavedMujocoVehicle(super().save(), self._prepared, self._last_step, *kept)
 
     snapshot = save  # type: ignore[assignment]
 
@@ -444,6 +453,8 @@ class MujocoVehicle(BeltVehicle):
         self._host()
         self._exchange.pending[0] = 0
         self._exchange.position[:], self._exchange.constraint[:] = saved.position, saved.constraint
+        if self.binding.places.free < 0:
+            self._put_fixed()
 
 
 _AT_REST = "travels", "speeds", "forces", "energies", "references", "targets", "limits", "holding"

@@ -69,7 +69,7 @@ EngineChoice = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="pybullet or native; the one that runs the track model if not given, PyBullet where installed "
+        help="pybullet, native or mujoco; the one that runs the track model if not given, PyBullet where installed "
         "(native for chains on sprung wheels).",
         show_default=False,
     ),

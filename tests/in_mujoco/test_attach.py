@@ -199,8 +199,8 @@ def test_a_body_that_mujoco_takes_for_simple_is_refused():
     with pytest.raises(InvalidValueError) as error:
         attach(model, mujoco.MjData(model), "packbot")
     assert str(error.value) == (
-        "body 'body' of the MuJoCo model must be one whose whole mass matrix is stored, got a simple one: set "
-        "`simple = False` on the body in its MjSpec"
+        "body 'body' of the MuJoCo model must be one whose whole mass matrix is stored, got a simple one: "
+        "set `simple = False` on the body in its MjSpec"
     )
 
 
@@ -325,14 +325,40 @@ def test_a_users_arm_sensor_keyframe_and_callback_go_on():
     assert mujoco.get_mjcb_control() is command
 
 
+def option(name, value):
+    return lambda spec: setattr(spec.option, name, value)
+
+
 REFUSED = [
-    (lambda spec: setattr(spec.option, "solver", mujoco.mjtSolver.mjSOL_PGS), "solver of the MuJoCo model must be CG or Newton, got PGS, which has projected the constraints before"),
-    (lambda spec: setattr(spec.option, "integrator", mujoco.mjtIntegrator.mjINT_RK4), "integrator of the MuJoCo model must be Euler, implicit or implicitfast, got RK4, which takes four steps where contacts remember one"),
-    (lambda spec: setattr(spec.option, "noslip_iterations", 3), "noslip_iterations of the MuJoCo model must be 0, got 3, which would take the masses without belts"),
-    (lambda spec: setattr(spec.option, "enableflags", int(mujoco.mjtEnableBit.mjENBL_SLEEP)), "flag sleep of the MuJoCo model must be disabled, got enabled: a vehicle that sleeps would stand on nothing"),
-    (lambda spec: setattr(spec.body("body"), "mass", 30.0), "mass of body 'body' of the MuJoCo model [kg] must be 24, as the vehicle file has it, belts included, got 30"),
-    (lambda spec: setattr(spec.body("body"), "name", "hull"), "no body of the MuJoCo model 'body'; there are: world, hull"),
-]  # fmt: skip
+    (
+        option("solver", mujoco.mjtSolver.mjSOL_PGS),
+        "solver of the MuJoCo model must be CG or Newton, got PGS, which has projected the constraints "
+        "before",
+    ),
+    (
+        option("integrator", mujoco.mjtIntegrator.mjINT_RK4),
+        "integrator of the MuJoCo model must be Euler, implicit or implicitfast, got RK4, which takes four "
+        "steps where contacts remember one",
+    ),
+    (
+        option("noslip_iterations", 3),
+        "noslip_iterations of the MuJoCo model must be 0, got 3, which would take the masses without belts",
+    ),
+    (
+        option("enableflags", int(mujoco.mjtEnableBit.mjENBL_SLEEP)),
+        "flag sleep of the MuJoCo model must be disabled, got enabled: a vehicle that sleeps would stand on "
+        "nothing",
+    ),
+    (
+        lambda spec: setattr(spec.body("body"), "mass", 30.0),
+        "mass of body 'body' of the MuJoCo model [kg] must be 24, as the vehicle file has it, belts "
+        "included, got 30",
+    ),
+    (
+        lambda spec: setattr(spec.body("body"), "name", "hull"),
+        "no body of the MuJoCo model 'body'; there are: world, hull",
+    ),
+]
 
 
 @pytest.mark.parametrize(("spoil", "message"), REFUSED)
@@ -378,7 +404,8 @@ def test_numbers_that_are_not_finite_are_refused():
     assert str(error.value) == "qpos[1] of the MuJoCo data must be a finite number, got nan"
 
 
-def test_a_state_that_mujoco_resets_by_itself_is_an_error():
+def test_a_state_that_mujoco_resets_by_itself_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log there.
     model, data = vehicle_in(spec_with_floor())
     attach(model, data, "packbot")
     take(model, data, 0.1)
