@@ -1,4 +1,4 @@
-"""Vehicles of a world that come near each other, where their engine has no contact between them."""
+"""Vehicles of a world that come near each other, where their engine lacks contact between them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from segtrack.engine.vehicle import VehicleModel
 class NearVehicles:
     """Pairs of vehicles whose boxes overlap, each warned of once."""
 
-    def __init__(self, lack: str) -> None:
-        """Begin without pairs; `lack` says in the warning what the engine does not have."""
-        self._lack = lack
+    def __init__(self, outcome: str) -> None:
+        """Begin without pairs; `outcome` says in the warning what they will do, and why."""
+        self._outcome = outcome
         self._pairs: set[tuple[int, int]] = set()
 
     def forget(self) -> None:
@@ -38,9 +38,9 @@ class NearVehicles:
         }
         for pair in sorted(near - self._pairs):
             logging.getLogger("segtrack").warning(
-                "segtrack: %s and %s come near each other at %.2f s and will pass through each other: %s",
+                "segtrack: %s and %s come near each other at %.2f s and will %s",
                 *(f"vehicle {k + 1} ({vehicles[k].description.name})" for k in pair),
                 time,
-                self._lack,
+                self._outcome,
             )
         self._pairs = near

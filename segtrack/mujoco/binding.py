@@ -17,15 +17,9 @@ from segtrack.mujoco.host import Places
 
 _MASS = 0.01
 """Largest difference of a link's mass in model and vehicle file, over the latter [-]."""
-_REFUSED = {
-    "solver": (mujoco.mjtSolver.mjSOL_PGS, "CG or Newton", "PGS, which has projected the constraints before"),
-    "integrator": (
-        mujoco.mjtIntegrator.mjINT_RK4,
-        "Euler, implicit or implicitfast",
-        "RK4, which takes four steps where contacts remember one",
-    ),
-}
-"""Options of a model with which belts would be wrong: value, what to take, and what is wrong with it."""
+_SOLVER, _INTEGRATOR = int(mujoco.mjtSolver.mjSOL_PGS), int(mujoco.mjtIntegrator.mjINT_RK4)
+_SLEEP = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+"""Options of a model with which belts would be wrong."""
 _SINGLE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
 
 
@@ -66,20 +60,22 @@ class Binding:
         return own
 
 
-def check_options(model: Any) -> None:
-    """Refuse options of a model with which belts would be wrong.
+def check_options(options: Any) -> None:
+    """Refuse options of a model (`model.opt`) with which belts would be wrong.
 
     Raises:
         InvalidValueError: The message says which option, and why.
     """
-    options = model.opt
-    for name, (value, expected, got) in _REFUSED.items():
-        if getattr(options, name) == value:
-            raise InvalidValueError(f"{name} of the MuJoCo model", expected, Phrase(got))
+    if options.solver == _SOLVER:
+        got = Phrase("PGS, which has projected the constraints before")
+        raise InvalidValueError("solver of the MuJoCo model", "CG or Newton", got)
+    if options.integrator == _INTEGRATOR:
+        got = Phrase("RK4, which takes four steps where contacts remember one")
+        raise InvalidValueError("integrator of the MuJoCo model", "Euler, implicit or implicitfast", got)
     if options.noslip_iterations > 0:
         got = Phrase(f"{options.noslip_iterations}, which would take the masses without belts")
         raise InvalidValueError("noslip_iterations of the MuJoCo model", "0", got)
-    if options.enableflags & mujoco.mjtEnableBit.mjENBL_SLEEP:
+    if options.enableflags & _SLEEP:
         got = Phrase("enabled: a vehicle that sleeps would stand on nothing")
         raise InvalidValueError("flag sleep of the MuJoCo model", "disabled", got)
 
@@ -98,7 +94,7 @@ def bind(vehicle: VehicleDescription, links: Links, model: Any, prefix: str) -> 
         InvalidValueError: A body does not move as the link of the vehicle file, or has another mass, or
             something else drives its joint; or the model has options with which belts would be wrong.
     """
-    check_options(model)
+    check_options(model.opt)
     known = [model.body(i).name for i in range(model.nbody)]
     names = [prefix + name for name in body_names(vehicle)]
     bodies = [known.index(known_name("body of the MuJoCo model", name, known)) for name in names]

@@ -75,7 +75,7 @@ class MujocoEngine(Engine):
         self._gravity: Vector = (0.0, 0.0, -gravity)
         self._terrains: tuple[Terrain, ...] = ()
         self._vehicles: list[MujocoVehicle] = []
-        self._near = NearVehicles("belts have no contact with other vehicles")
+        self._near = NearVehicles("touch with their hulls alone: belts have no contact with other vehicles")
         self._steps = self._next_look = 0
         self._compile(())
 
@@ -168,6 +168,7 @@ class MujocoEngine(Engine):
         self.lifetime.require_open("step the world")
         model, data, vehicles = self.model, self.data, self._vehicles
         decay = exponential(-damping_rate * self.time_step) if damping_rate != 0.0 else 1.0
+        chunk = max(1, round(CHUNK / self.time_step))
         for _ in range(steps):
             if decay != 1.0:
                 for vehicle in vehicles:
@@ -177,9 +178,9 @@ class MujocoEngine(Engine):
             put_into(model, data, vehicles)
             mujoco.mj_step2(model, data)
             self._steps += 1 if decay == 1.0 else 0
-        if len(vehicles) > 1 and self._steps >= self._next_look:
-            self._next_look = self._steps + max(1, round(CHUNK / self.time_step))
-            self._near.look(vehicles, self.time)
+            if len(vehicles) > 1 and self._steps >= self._next_look:
+                self._next_look = self._steps + chunk
+                self._near.look(vehicles, self.time)
 
     def save(self) -> MujocoState:
         """Return everything that changes, commands included."""

@@ -172,33 +172,23 @@ def finish(packed: Packed, step: float) -> None:
         step: Duration of that step, 0 where it is not over yet [s].
     """
     host = item(packed, 0)
-    state, vehicle = host.state, host.arrays
-    host.outcome[0] = DONE
-    over = host.exchange.pending[0] == 1 and step > 0.0
-    if _is_elsewhere(host, step if over else 0.0):
-        host.outcome[0] = JUMPED
-    if not over:
-        _take_over(host)
-        return
-    _finish(host, step)
-    fastest = largest_speed(vehicle.tree, host.work, vehicle.reaches[0], vehicle.tip_speed, state)
-    state.slack[0] -= step * fastest
+    host.outcome[0] = JUMPED if _catch_up(host, step) else DONE
 
 
 @entry
-def prepare(packed: Packed, grounds: Packed, step: float) -> None:
+def prepare(packed: Packed, grounds: Packed, last: float, step: float) -> None:
     """Put the belts of a vehicle into MuJoCo's equations of a step.
 
     Args:
-        packed: The `HostedVehicle`, changed in place, whose last step is finished.
+        packed: The `HostedVehicle`, changed in place.
         grounds: The `Ground` that it is on.
+        last: As of `finish`, with which this begins [s].
         step: Duration of the step [s].
     """
     host, ground = item(packed, 0), item(grounds, 0)
     vehicle, state, memory, near, work = host.arrays, host.state, host.memory, host.candidates, host.work
     outcome, tree = host.outcome, vehicle.tree
-    elsewhere = _is_elsewhere(host, 0.0)
-    _take_over(host)
+    elsewhere = _catch_up(host, last)
     fastest = largest_speed(tree, work, vehicle.reaches[0], vehicle.tip_speed, state)
     outcome[0] = DONE
     if not fastest < ABSURD_SPEED:
@@ -236,6 +226,21 @@ def prepare(packed: Packed, grounds: Packed, step: float) -> None:
     _condense(host)
     _write_back(host, step)
     exchange.pending[0] = 1
+
+
+@compiled
+def _catch_up(host: HostedVehicle, step: float) -> bool:
+    """Do what `finish` does; true if the vehicle was put elsewhere."""
+    state, vehicle = host.state, host.arrays
+    over = host.exchange.pending[0] == 1 and step > 0.0
+    elsewhere = _is_elsewhere(host, step if over else 0.0)
+    if not over:
+        _take_over(host)
+        return elsewhere
+    _finish(host, step)
+    fastest = largest_speed(vehicle.tree, host.work, vehicle.reaches[0], vehicle.tip_speed, state)
+    state.slack[0] -= step * fastest
+    return elsewhere
 
 
 @compiled

@@ -21,8 +21,8 @@ from segtrack.mujoco.binding import bind, body_names, check_options
 from segtrack.mujoco.host import JUMPED, Exchange, HostedVehicle, ModelArrays, finish, prepare
 from segtrack.native import (
     CROWDED,
+    DONE,
     NOT_FINITE,
-    TOO_FAST,
     BeltVehicle,
     SavedBeltVehicle,
     VehicleState,
@@ -123,7 +123,7 @@ class MujocoVehicle(BeltVehicle):
                 value = float(getattr(data, what)[lost[0]])
                 raise InvalidValueError(f"{what}[{lost[0]}] of the MuJoCo data", "a finite number", value)
         links = vehicle_links(self.description)
-        self.model, self.data = model, data
+        self.model, self.data, self._options = model, data, model.opt
         self.binding = bind(self.description, links, model, self._prefix)
         self._take_masses(self.binding.bodies)
         self._prepared: float | None = None
@@ -249,16 +249,21 @@ class MujocoVehicle(BeltVehicle):
             InvalidValueError: Options of the model have changed to such with which belts would be wrong.
             NotReadyError: MuJoCo has taken steps without its belts.
         """
-        time, step = self.data.time, self.model.opt.timestep
+        time, step, last = self.data.time, self._options.timestep, 0.0
         if self.repeats and time == self._prepared:
             self._go_back()
         else:
-            check_options(self.model)
-            self.catch_up()
-            self._keep()
+            check_options(self._options)
+            last = self._passed()
+            if self.repeats:
+                self.catch_up()
+                self._keep()
         while True:
-            prepare(self._host(), self._grounds, step)
+            prepare(self._host(), self._grounds, last, step)
             outcome = self._outcome[0, 0]
+            if outcome == DONE:
+                self._prepared, self._last_step = time, step
+                return
             if outcome == CROWDED:
                 self._make_room()
                 self._keep()
@@ -267,10 +272,9 @@ class MujocoVehicle(BeltVehicle):
             else:
                 break
         self._prepared, self._last_step = time, step
-        if outcome in (NOT_FINITE, TOO_FAST):
-            fast = f"a part of it is faster than {ABSURD_SPEED:g} m/s"
-            reason = "its state is not finite" if outcome == NOT_FINITE else fast
-            raise DivergedError(self.description.name, time, f"{reason}: {self._what_diverged()}")
+        fast = f"a part of it is faster than {ABSURD_SPEED:g} m/s"
+        reason = "its state is not finite" if outcome == NOT_FINITE else fast
+        raise DivergedError(self.description.name, time, f"{reason}: {self._what_diverged()}")
 
     def _keep(self) -> None:
         """Keep what `_go_back` goes back to."""
@@ -291,22 +295,31 @@ class MujocoVehicle(BeltVehicle):
         Raises:
             NotReadyError: MuJoCo has taken steps without its belts.
         """
-        step = 0.0
-        if self._prepared is not None:
-            passed = self.data.time - self._prepared
-            if passed > 1.5 * self._last_step:
-                reason = (
-                    f"MuJoCo has gone on by {passed:.4g} s, its belts by one step of {self._last_step:g} s: "
-                    "something else took the place of the control callback, or before_step() was left out"
-                )
-                raise NotReadyError(f"go on with {self.description.name}", reason)
-            if passed > 0.5 * self._last_step:
-                step = self._last_step
-            elif passed != 0.0:
-                self._begin_anew()
-        finish(self._host(), step)
+        finish(self._host(), self._passed())
         if self._outcome[0, 0] == JUMPED:
             self.forget_contacts()
+
+    def _passed(self) -> float:
+        """Duration of the step that was prepared last, 0 where it is not over yet [s].
+
+        Raises:
+            NotReadyError: MuJoCo has taken steps without its belts.
+            DivergedError: MuJoCo has reset its data by itself.
+        """
+        if self._prepared is None:
+            return 0.0
+        passed = self.data.time - self._prepared
+        if passed > 1.5 * self._last_step:
+            reason = (
+                f"MuJoCo has gone on by {passed:.4g} s, its belts by one step of {self._last_step:g} s: "
+                "something else took the place of the control callback, or before_step() was left out"
+            )
+            raise NotReadyError(f"go on with {self.description.name}", reason)
+        if passed > 0.5 * self._last_step:
+            return self._last_step
+        if passed != 0.0:
+            self._begin_anew()
+        return 0.0
 
     def _begin_anew(self) -> None:
         """Begin anew, commands excepted, as of a vehicle whose data were reset.

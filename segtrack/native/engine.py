@@ -88,7 +88,9 @@ class NativeEngine(Engine):
         self._terrains: tuple[Terrain, ...] = ()
         self._ground: Ground = pack_ground(())
         self._vehicles: list[NativeVehicle] = []
-        self._near = NearVehicles("the native engine has no contact between vehicles")
+        self._near = NearVehicles(
+            "pass through each other: the native engine has no contact between vehicles"
+        )
         self._steps = self._next_look = 0
 
     @property

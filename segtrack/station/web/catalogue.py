@@ -21,7 +21,7 @@ from segtrack.courses import (
     load_syllabus,
 )
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.engine import track_model_names
+from segtrack.engine import installed_engines, track_model_names
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, SegtrackError, UnknownNameError
 from segtrack.files import check_writable
 from segtrack.recording import DriveSetup, compact_gently, is_uncompressed
