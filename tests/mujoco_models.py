@@ -4,9 +4,23 @@ import pytest
 
 mujoco = pytest.importorskip("mujoco", reason="of the extra mujoco")
 
-from segtrack.mujoco import add, attach, detach  # noqa: E402
+from segtrack import mujoco as tracks  # noqa: E402
+from segtrack.mujoco import add, detach  # noqa: E402
 
 KIND = mujoco.mjtGeom
+_ATTACHED = []
+
+
+def attach(model, data, vehicle, **given):
+    """Tracks on a model, which `detach_all` takes off again."""
+    _ATTACHED.append(tracks.attach(model, data, vehicle, **given))
+    return _ATTACHED[-1]
+
+
+def detach_all():
+    """Take all tracks off: the control callback is one for the whole program."""
+    while _ATTACHED:
+        detach(_ATTACHED.pop())
 
 
 def spec_with_floor(step=0.004):
@@ -30,4 +44,4 @@ def take(model, data, seconds):
         mujoco.mj_step(model, data)
 
 
-__all__ = ["KIND", "add", "attach", "detach", "mujoco", "spec_with_floor", "take", "vehicle_in"]
+__all__ = ["KIND", "add", "attach", "detach", "detach_all", "mujoco", "spec_with_floor", "take", "vehicle_in"]

@@ -36,7 +36,9 @@ class TrackModelEntry:
         summary: One line for help texts and tables.
         builders: Builder by engine, as `module:function`; it is imported once it is needed. PyBullet's
             takes the name and returns a `segtrack.bullet.model.TrackBuilder`. The native engine's takes
-            description, name, time step [s] and flippers' angles, and returns a `NativeVehicle`.
+            description, name, time step [s] and flippers' angles, and returns a `NativeVehicle`; MuJoCo's
+            takes description, name, model, data and the text before the names of its bodies, and returns a
+            `segtrack.mujoco.MujocoVehicle`.
         faster: Engine that runs it much faster than the other; None if neither does.
         contacts: Parts that touch the ground: links of PyBullet's, or grousers or shoes that find their
             contacts with described terrain themselves and can be read (`Track.read_grousers`,

@@ -40,7 +40,7 @@ def joint_names(vehicle: VehicleDescription) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Binding:
+class ModelBinding:
     """Bodies of a model that are a vehicle's links, and places in its arrays.
 
     Attributes:
@@ -80,7 +80,7 @@ def check_options(options: Any) -> None:
         raise InvalidValueError("flag sleep of the MuJoCo model", "disabled", got)
 
 
-def bind(vehicle: VehicleDescription, links: Links, model: Any, prefix: str) -> Binding:
+def bind(vehicle: VehicleDescription, links: Links, model: Any, prefix: str) -> ModelBinding:
     """Find a vehicle's links in a model by their names.
 
     Args:
@@ -129,7 +129,7 @@ def bind(vehicle: VehicleDescription, links: Links, model: Any, prefix: str) -> 
         unknowns,
         np.array(tree, dtype=np.intp).reshape(-1, 2),
     )
-    return Binding(np.array(bodies, dtype=np.intp), places)
+    return ModelBinding(np.array(bodies, dtype=np.intp), places)
 
 
 def _free_place(vehicle: VehicleDescription, model: Any, name: str, body: int) -> int:

@@ -62,11 +62,6 @@ class _Callback:
             mujoco.set_mjcb_control(self.previous)
             self.previous = None
 
-    def clear(self) -> None:
-        """Let no vehicle's belts act any more."""
-        for vehicle in [vehicle for each in self._vehicles.values() for vehicle in each]:
-            self.remove(vehicle)
-
 
 CALLBACK = _Callback()
 """The one there is."""

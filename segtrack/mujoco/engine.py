@@ -62,7 +62,7 @@ class MujocoEngine(Engine):
         """Open an empty world.
 
         Args:
-            preset: As of the native engine: `exact` (1 ms, the default) or `fast` (4 ms).
+            preset: Name of a preset of the native engine: `exact` (1 ms, the default) or `fast` (4 ms).
             time_step: Instead of the preset's [s].
             gravity: Downwards [m/s^2].
 

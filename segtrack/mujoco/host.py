@@ -106,7 +106,7 @@ class Places(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """What is kept from `prepare` to `finish`, U unknowns and n degrees of freedom.
+    """Quantities kept from `prepare` to `finish`, of U unknowns and n degrees of freedom.
 
     Attributes:
         pending: 1 between them (1,).

@@ -222,7 +222,7 @@ def solve_step(
         work: Work arrays with the links in place, `given` loads and contacts; the changes are written.
         gravity: Gravity in the world [m/s^2].
         step: Duration [s].
-        host: What another engine that moves the links has; nothing where there is none.
+        host: Equations of another engine that moves the links; without rows where there is none.
     """
     first = ROOT + len(tree.joint_parents)
     aim_servos(tree, state, work, step)

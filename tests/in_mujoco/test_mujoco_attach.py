@@ -4,13 +4,21 @@ import math
 
 import numpy as np
 import pytest
-from mujoco_models import KIND, add, attach, detach, mujoco, spec_with_floor, take, vehicle_in
+from mujoco_models import KIND, add, attach, detach, detach_all, mujoco, spec_with_floor, take, vehicle_in
 
 import segtrack
 from segtrack import terrain
 from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError
 
 GRAVITY = 9.81
+
+
+@pytest.fixture(autouse=True)
+def callback_of_nobody():
+    """MuJoCo's one control callback, which no test leaves behind."""
+    yield
+    detach_all()
+    mujoco.set_mjcb_control(None)
 
 
 def state_of(data):

@@ -111,7 +111,7 @@ def test_hulls_of_two_vehicles_touch_and_it_is_told_that_belts_do_not(caplog):
         world.run(2.0)
         assert high.state.position[2] > low.state.position[2] + 0.09
     assert [record.getMessage() for record in caplog.records] == [
-        "segtrack: vehicle 1 (packbot) and vehicle 2 (packbot) come near each other at 0.20 s and will touch "
+        "segtrack: vehicle 1 (packbot) and vehicle 2 (packbot) come near each other at 0.30 s and will touch "
         "with their hulls alone: belts have no contact with other vehicles"
     ]
 
