@@ -110,7 +110,7 @@ class Exchange(NamedTuple):
 
     Attributes:
         pending: 1 between them (1,).
-        position: Where the root was in `qpos` when it was taken over last (7,).
+        position: Place and orientation of the root in `qpos` when it was taken over last (7,).
         speeds: Speeds of the degrees of freedom before the step (n,).
         columns: Coupling of each belt with them (T, n).
         masses: Mass of each belt with its contacts (T,) [kg].
@@ -146,7 +146,7 @@ class HostedVehicle(NamedTuple):
         work: Room for a step.
         model: Arrays of MuJoCo.
         places: Its places in these.
-        exchange: What is kept in a step.
+        exchange: Quantities kept in a step.
         report: Without rows.
         outcome: See `native.Vehicles.outcomes` (5,).
     """
@@ -182,7 +182,7 @@ def prepare(packed: Packed, grounds: Packed, last: float, step: float) -> None:
     Args:
         packed: The `HostedVehicle`, changed in place.
         grounds: The `Ground` that it is on.
-        last: As of `finish`, with which this begins [s].
+        last: Duration of the last step, 0 where it was finished, or is not over yet [s].
         step: Duration of the step [s].
     """
     host, ground = item(packed, 0), item(grounds, 0)

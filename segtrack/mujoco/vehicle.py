@@ -46,7 +46,7 @@ class SavedMujocoVehicle:
         belts: Belts, servos and contacts.
         prepared: Time of the last step [s]; None before the first.
         step: Duration of the last step [s].
-        position: Where the root was taken over last (7,).
+        position: Place and orientation of the root when it was taken over last (7,).
         constraint: Forces of MuJoCo's constraints in the last step.
     """
 

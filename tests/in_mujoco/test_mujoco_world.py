@@ -20,8 +20,8 @@ ENGINES = ("native", "mujoco")
 
 def climb(height, angle, step, engine):
     """Quince at a step, front flippers at an angle [deg], as in table IV of Okada et al."""
-    given = {"flippers": {"front_left": math.radians(angle), "front_right": math.radians(angle)}}
-    return run_climb(ClimbSetup("quince", step=height, time_step=step, engine=engine, **given))
+    setup = ClimbSetup("quince", step=height, flippers=math.radians(angle), time_step=step, engine=engine)
+    return run_climb(setup)
 
 
 @pytest.mark.parametrize("height", [0.12, 0.24])
