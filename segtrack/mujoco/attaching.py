@@ -11,14 +11,25 @@ import mujoco
 from segtrack.description import VehicleDescription, load_vehicle, warn_of_low_shapes
 from segtrack.engine import check_drives, find_track_model
 from segtrack.errors import InvalidValueError, NotReadyError, Phrase, truth
+from segtrack.ground import pack_ground
+from segtrack.mujoco.binding import check_options
 from segtrack.mujoco.callbacks import CALLBACK, put_into
-from segtrack.mujoco.vehicle import MujocoVehicle
+from segtrack.mujoco.vehicle import MujocoVehicle, SavedMujocoVehicle
 from segtrack.robot import Robot
 from segtrack.terrain import Terrain, from_mujoco, terrains_of
 
 
 class AttachedVehicle(MujocoVehicle):
     """A vehicle in a program that takes MuJoCo's steps itself."""
+
+    def prepare(self) -> None:
+        """Put the belts into MuJoCo's equations, see `MujocoVehicle.prepare`.
+
+        Raises:
+            InvalidValueError: Options of the model have changed to such with which belts would be wrong.
+        """
+        check_options(self._options)
+        super().prepare()
 
     def before_step(self) -> None:
         """Put the belts into MuJoCo's equations, between `mj_step1` and `mj_step2`.
@@ -32,6 +43,20 @@ class AttachedVehicle(MujocoVehicle):
         if self.data.time == self._prepared:
             raise NotReadyError(what, "no step has been taken since the last one was prepared")
         put_into(self.model, self.data, [self])
+
+    def update_terrain(self, terrains: Sequence[Terrain]) -> None:
+        """Let belts stand on these terrains.
+
+        Raises:
+            InvalidValueError: Soil under belts whose faces stand still.
+        """
+        ground = pack_ground(terrains)
+        self.check_ground(ground)
+        self.set_ground(ground)
+
+    def snapshot(self) -> SavedMujocoVehicle:  # type: ignore[override]
+        """Return the state that MuJoCo's own lacks; see `Robot.save`."""
+        return self.save()
 
 
 def attach(

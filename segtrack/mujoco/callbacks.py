@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import mujoco
@@ -65,6 +66,20 @@ class _Callback:
 
 CALLBACK = _Callback()
 """The one there is."""
+
+
+@contextmanager
+def without_callback() -> Iterator[None]:
+    """Leave the control callback out: no model is compiled beside one, and a world's steps are its own."""
+    installed = mujoco.get_mjcb_control()
+    if installed is None:
+        yield
+        return
+    mujoco.set_mjcb_control(None)
+    try:
+        yield
+    finally:
+        mujoco.set_mjcb_control(installed)
 
 
 def put_into(model: Any, data: Any, vehicles: list[MujocoVehicle]) -> None:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription
 from segtrack.engine import Engine, NearVehicles, check_drives, find_track_model
+from segtrack.errors import InvalidValueError, Phrase, SegtrackError
 from segtrack.geometry import GRAVITY
 from segtrack.ground import pack_ground
 from segtrack.kernels import Vector, exponential
-from segtrack.mujoco.callbacks import put_into
+from segtrack.mujoco.callbacks import put_into, without_callback
 from segtrack.mujoco.spec import add_bodies
 from segtrack.mujoco.terrain_builder import add_terrain
 from segtrack.mujoco.vehicle import MujocoVehicle, SavedMujocoVehicle
@@ -77,7 +78,7 @@ class MujocoEngine(Engine):
         self._vehicles: list[MujocoVehicle] = []
         self._near = NearVehicles("touch with their hulls alone: belts have no contact with other vehicles")
         self._steps = self._next_look = 0
-        self._compile(())
+        self._compile((), ())
 
     @property
     def time(self) -> float:
@@ -115,23 +116,33 @@ class MujocoEngine(Engine):
         ground = pack_ground(terrains)
         for vehicle in self._vehicles:
             vehicle.check_ground(ground)
-        self._terrains, self._ground = terrains, ground
-        self._compile([vehicle.description for vehicle in self._vehicles])
+        self._compile(terrains, [vehicle.description for vehicle in self._vehicles])
+        self._terrains = terrains
         for vehicle in self._vehicles:
             vehicle.set_ground(ground)
 
-    def _compile(self, descriptions: Sequence[VehicleDescription]) -> None:
-        """Compile a model of all terrain and vehicles; those that there are go on in it."""
+    def _compile(self, terrains: Sequence[Terrain], descriptions: Sequence[VehicleDescription]) -> None:
+        """Compile a model of terrain and vehicles, in which those that there are go on.
+
+        Raises:
+            InvalidValueError: MuJoCo cannot compile it; the model is the one before.
+        """
         spec = mujoco.MjSpec()
         spec.option.timestep, spec.option.gravity = self.time_step, self._gravity
         # What is no longer finite is an error, and not begun anew.
         spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-        for i, terrain in enumerate(self._terrains):
+        for i, terrain in enumerate(terrains):
             add_terrain(spec, terrain, f"terrain_{i}")
         for i, description in enumerate(descriptions):
             add_bodies(spec, description, _prefix(i), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
-        self.model: Any = spec.compile()
-        self.data: Any = mujoco.MjData(self.model)
+        try:
+            with without_callback():
+                model = spec.compile()
+        except ValueError as error:
+            reason = Phrase(" ".join(str(error).split()))
+            raise InvalidValueError("world", "one that MuJoCo can compile", reason) from None
+        self.model: Any = model
+        self.data: Any = mujoco.MjData(model)
         for vehicle in self._vehicles:
             vehicle.move_to(self.model, self.data)
 
@@ -147,12 +158,17 @@ class MujocoEngine(Engine):
         self.lifetime.require_open("add a vehicle")
         check_drives(description, self.time_step)
         builder = find_track_model(track_model, "mujoco").builder("mujoco")
-        ground, before = pack_ground(self._terrains), [each.description for each in self._vehicles]
-        self._compile([*before, description])
-        vehicle: MujocoVehicle = builder(
-            description, track_model, self.model, self.data, _prefix(len(before))
-        )
-        vehicle.check_ground(ground)
+        before = [each.description for each in self._vehicles]
+        self._compile(self._terrains, [*before, description])
+        try:
+            vehicle: MujocoVehicle = builder(
+                description, track_model, self.model, self.data, _prefix(len(before))
+            )
+            ground = pack_ground(self._terrains)
+            vehicle.check_ground(ground)
+        except SegtrackError:
+            self._compile(self._terrains, before)
+            raise
         vehicle.set_ground(ground)
         for joint, name in enumerate(description.flippers):
             vehicle.place_joint(joint, flippers.get(name, 0.0))
@@ -169,18 +185,19 @@ class MujocoEngine(Engine):
         model, data, vehicles = self.model, self.data, self._vehicles
         decay = exponential(-damping_rate * self.time_step) if damping_rate != 0.0 else 1.0
         chunk = max(1, round(CHUNK / self.time_step))
-        for _ in range(steps):
-            if decay != 1.0:
-                for vehicle in vehicles:
-                    vehicle.catch_up()
-                data.qvel *= decay
-            mujoco.mj_step1(model, data)
-            put_into(model, data, vehicles)
-            mujoco.mj_step2(model, data)
-            self._steps += 1 if decay == 1.0 else 0
-            if len(vehicles) > 1 and self._steps >= self._next_look:
-                self._next_look = self._steps + chunk
-                self._near.look(vehicles, self.time)
+        with without_callback():
+            for _ in range(steps):
+                if decay != 1.0:
+                    for vehicle in vehicles:
+                        vehicle.catch_up()
+                    data.qvel *= decay
+                mujoco.mj_step1(model, data)
+                put_into(model, data, vehicles)
+                mujoco.mj_step2(model, data)
+                self._steps += 1 if decay == 1.0 else 0
+                if len(vehicles) > 1 and self._steps >= self._next_look:
+                    self._next_look = self._steps + chunk
+                    self._near.look(vehicles, self.time)
 
     def save(self) -> MujocoState:
         """Return everything that changes, commands included."""

@@ -15,9 +15,9 @@ from segtrack.description import VehicleDescription, vehicle_links
 from segtrack.engine import ABSURD_SPEED, ActuatorState, BeltState, Bodies, FrameMotion, JointState
 from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, Phrase
 from segtrack.geometry import quaternion_of
-from segtrack.ground import ROOT, ContactHistory, allocate_equations, pack_ground
+from segtrack.ground import ROOT, ContactHistory, allocate_equations
 from segtrack.kernels import Packed, overwrite
-from segtrack.mujoco.binding import bind, body_names, check_options
+from segtrack.mujoco.binding import bind, body_names
 from segtrack.mujoco.host import JUMPED, Exchange, HostedVehicle, ModelArrays, finish, prepare
 from segtrack.native import (
     CROWDED,
@@ -28,7 +28,6 @@ from segtrack.native import (
     VehicleState,
     changes_at_rest,
 )
-from segtrack.terrain import Terrain
 
 _PLACE, _TURN = 1e-3, 1e-3
 """Largest difference of a link's place [m] and rotation [rad] in model and vehicle file."""
@@ -246,14 +245,12 @@ class MujocoVehicle(BeltVehicle):
 
         Raises:
             DivergedError: It is no longer finite, or absurdly fast.
-            InvalidValueError: Options of the model have changed to such with which belts would be wrong.
             NotReadyError: MuJoCo has taken steps without its belts.
         """
         time, step, last = self.data.time, self._options.timestep, 0.0
         if self.repeats and time == self._prepared:
             self._go_back()
         else:
-            check_options(self._options)
             last = self._passed()
             if self.repeats:
                 self.catch_up()
@@ -280,7 +277,9 @@ class MujocoVehicle(BeltVehicle):
         """Keep what `_go_back` goes back to."""
         if self.repeats:
             self._host()
-            self._backup = self._block.copy()
+            if len(self._backup) != len(self._block):
+                self._backup = np.empty_like(self._block)
+            self._backup[:] = self._block
 
     def _go_back(self) -> None:
         """Go back to before the step was prepared, commands excepted."""
@@ -396,16 +395,6 @@ class MujocoVehicle(BeltVehicle):
         reason = "they are those of the MuJoCo model: change body_mass there, and call mj_setConst"
         raise NotReadyError(f"change masses of {self.description.name}", reason)
 
-    def update_terrain(self, terrains: Sequence[Terrain]) -> None:
-        """Let belts stand on these terrains.
-
-        Raises:
-            InvalidValueError: Soil under belts whose faces stand still.
-        """
-        ground = pack_ground(terrains)
-        self.check_ground(ground)
-        self.set_ground(ground)
-
     def belt_state(self, track: int) -> BeltState:
         """A belt after the latest step."""
         self.catch_up()
@@ -453,8 +442,6 @@ class MujocoVehicle(BeltVehicle):
         self.catch_up()
         kept = self._exchange.position.copy(), self._exchange.constraint.copy()
         return SavedMujocoVehicle(super().save(), self._prepared, self._last_step, *kept)
-
-    snapshot = save  # type: ignore[assignment]
 
     def restore(self, saved: SavedMujocoVehicle) -> None:  # type: ignore[override]
         """Go back to a saved state on the same ground; MuJoCo's data are restored before."""

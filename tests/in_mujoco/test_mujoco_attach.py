@@ -1,6 +1,7 @@
 """Tracks in a user's own MuJoCo program; the native engine, statics and MuJoCo itself say what is right."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from segtrack import terrain
 from segtrack.errors import DivergedError, InvalidValueError, NotReadyError, UnknownNameError
 
 GRAVITY = 9.81
+ROOT = Path(segtrack.__file__).parent.parent
 
 
 @pytest.fixture(autouse=True)
@@ -270,6 +272,48 @@ def test_a_rope_that_pulls_is_felt_by_the_belts():
         assert robot.state.pitch == pytest.approx(own.state.pitch, abs=1e-7)
 
 
+def test_a_rope_at_a_users_arm_is_felt_by_the_belts():
+    model, data = armed()
+    robot = attach(model, data, "packbot")
+    take(model, data, 1.0)
+    data.xfrc_applied[model.body("arm").id, :3] = 0.0, 30.0, 50.0
+    take(model, data, 1.0)
+    readings = [track.read_grousers() for track in robot.tracks.values()]
+    assert loads_of(robot) == pytest.approx((robot.mass + 0.5) * GRAVITY - 50.0, rel=1e-4)
+    assert sum(each.tangential_force[:, 1].sum() for each in readings) == pytest.approx(-30.0, rel=1e-3)
+
+
+def test_two_vehicles_of_a_kind_in_one_model():
+    spec = spec_with_floor()
+    for prefix, y in (("a_", 0.0), ("b_", 2.0)):
+        add(spec, "packbot", prefix=prefix, position=(0.0, y, 0.12))
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    one, other = (attach(model, data, "packbot", prefix=prefix) for prefix in ("a_", "b_"))
+    one.set_belt_speed(left=0.2, right=0.2)
+    take(model, data, 2.0)
+    assert one.state.position[0] == pytest.approx(0.35, abs=0.05)
+    assert other.state.position == pytest.approx((0.0, 2.0, 0.09), abs=1e-4)
+    with pytest.raises(InvalidValueError, match="body of the MuJoCo model must be one without belts"):
+        attach(model, data, "packbot", prefix="a_")
+
+
+def test_a_world_beside_an_attached_vehicle_is_its_own():
+    """MuJoCo compiles nothing beside a callback of Python's, and calls it for all models."""
+    model, data = vehicle_in(spec_with_floor())
+    calls = []
+    mujoco.set_mjcb_control(lambda _, given: calls.append(given))
+    robot = attach(model, data, "packbot")
+    with segtrack.World(engine="mujoco", time_step=0.004) as world:
+        world.add_terrain(terrain.Plane())
+        world.add_vehicle("packbot")
+        world.run(0.1)
+    assert not calls
+    take(model, data, 0.4)
+    assert len(calls) == 100 and all(given is data for given in calls)
+    assert loads_of(robot) == pytest.approx(robot.mass * GRAVITY, rel=0.01)
+
+
 def test_a_flippers_servo_stops_at_its_limit():
     """Quince pushes itself up by flippers of a torque that does not suffice, and by one that does."""
     lifted = []
@@ -463,3 +507,108 @@ def test_a_conveyor_does_not_stand_on_itself():
     assert loads_of(robot) == 0.0
     (track,) = robot.read_tracks().values()
     assert track.speed == pytest.approx(0.2)
+
+
+def spoiled(spoil, vehicle="quince"):
+    """The error of attaching a vehicle to a model that was changed before it was compiled."""
+    spec = spec_with_floor()
+    add(spec, vehicle, position=(0, 0, 0.2))
+    spoil(spec)
+    model = spec.compile()
+    with pytest.raises(InvalidValueError) as error:
+        attach(model, mujoco.MjData(model), vehicle)
+    return str(error.value)
+
+
+def test_an_actuator_on_a_flipper_is_refused():
+    def spoil(spec):
+        spec.add_actuator(name="motor", target="front_left", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+
+    assert spoiled(spoil) == (
+        "joint 'front_left' of the MuJoCo model must be one that the servo of the vehicle file moves alone, "
+        "got one that actuator 'motor' drives, too"
+    )
+
+
+def test_a_flipper_with_a_joint_too_many_is_refused():
+    def spoil(spec):
+        spec.body("front_left").add_joint(name="wrist", type=mujoco.mjtJoint.mjJNT_HINGE, axis=[1, 0, 0])
+
+    assert spoiled(spoil) == (
+        "body 'front_left' of the MuJoCo model must be one with a hinge or a slide, got one with others"
+    )
+
+
+def test_a_bolted_vehicle_whose_body_moves_is_refused():
+    def spoil(spec):
+        spec.body("body").add_freejoint()
+
+    assert spoiled(spoil, "conveyor") == (
+        "body 'body' of the MuJoCo model must be fixed to the world, as the vehicle file has it, got one "
+        "that moves"
+    )
+
+
+def test_joints_that_follow_others_are_refused():
+    spec = spec_with_floor()
+    path = ROOT / "urdf" / "absolem" / "differential.yaml"
+    add(spec, path, position=(0, 0, 0.5))
+    model = spec.compile()
+    with pytest.raises(InvalidValueError, match="must be one of its own, got one that follows '"):
+        attach(model, mujoco.MjData(model), path)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: add(3, "packbot"), "spec must be a mujoco.MjSpec, got 3"),
+        (lambda: attach(3, 4, "packbot"), "model must be a compiled mujoco.MjModel, got 3"),
+        (lambda: detach(3), "robot must be one that segtrack.mujoco.attach returned, got 3"),
+    ],
+)
+def test_what_is_not_mujocos_is_refused(call, message):
+    with pytest.raises(InvalidValueError) as error:
+        call()
+    assert str(error.value) == message
+
+
+def test_a_model_without_ground_is_refused():
+    model, data = vehicle_in(mujoco.MjSpec())
+    with pytest.raises(InvalidValueError) as error:
+        attach(model, data, "packbot")
+    assert str(error.value) == (
+        "terrain for track model 'compliant' must be given, or in the MuJoCo model as static geoms, got none"
+    )
+
+
+def test_before_step_is_for_programs_without_the_callback_and_once_a_step():
+    model, data = vehicle_in(spec_with_floor())
+    robot = attach(model, data, "packbot")
+    with pytest.raises(NotReadyError, match="MuJoCo's control callback does; attach it with callback=False"):
+        robot.before_step()
+    detach(robot)
+    robot = attach(model, data, "packbot", callback=False)
+    mujoco.mj_step1(model, data)
+    robot.before_step()
+    with pytest.raises(NotReadyError, match="no step has been taken since the last one was prepared"):
+        robot.before_step()
+
+
+def test_options_that_change_later_are_refused():
+    model, data = vehicle_in(spec_with_floor())
+    attach(model, data, "packbot")
+    take(model, data, 0.1)
+    model.opt.solver = mujoco.mjtSolver.mjSOL_PGS
+    with pytest.raises(InvalidValueError, match="must be CG or Newton"):
+        take(model, data, 0.1)
+
+
+def test_data_of_nobody_are_told_once(caplog):
+    model, data = vehicle_in(spec_with_floor())
+    attach(model, data, "packbot")
+    other = mujoco.MjData(model)
+    for _ in range(3):
+        mujoco.mj_step(model, other)
+    assert [record.getMessage() for record in caplog.records] == [
+        "segtrack: a vehicle has no belts in MjData that it was not attached to"
+    ]

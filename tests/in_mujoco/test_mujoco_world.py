@@ -229,3 +229,26 @@ def test_surfaces_drive_too():
         robot.set_belt_speed(left=0.2, right=0.2)
         world.run(1.0)
         assert robot.state.position[0] == pytest.approx(0.2, abs=0.02)
+
+
+def test_a_vehicle_that_is_refused_leaves_the_world_as_it_was():
+    with segtrack.World(engine="mujoco", time_step=0.004) as world:
+        world.add_terrain(terrain.Plane(soil=terrain.find_soil("dry sand")))
+        robot = world.add_vehicle("packbot")
+        bodies = world.engine.model.nbody
+        with pytest.raises(InvalidValueError):
+            world.add_vehicle("packbot", track_model="surface", position=(3.0, 0.0))
+        assert world.engine.model.nbody == bodies and world.robots == (robot,)
+        world.run(0.1)
+
+
+def test_belts_sink_into_soil_as_in_the_native_engine():
+    depths = []
+    for engine in ENGINES:
+        with segtrack.World(engine=engine, time_step=0.004) as world:
+            world.add_terrain(terrain.Plane(soil=terrain.find_soil("dry sand")))
+            robot = world.add_vehicle("packbot", track_model="compliant")
+            robot.set_belt_speed(left=0.2, right=0.2)
+            world.run(1.5)
+            depths.append(robot.state.position)
+    assert depths[0] == pytest.approx(depths[1], abs=1e-4)

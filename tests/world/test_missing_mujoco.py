@@ -25,3 +25,16 @@ def test_one_line_says_what_to_install(call):
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == MESSAGE
+
+
+def test_an_old_one_is_refused():
+    program = (
+        "import sys; sys.modules['mujoco'] = old = type(sys)('mujoco'); old.__version__ = '3.11.0'\n"
+        "import segtrack\ntry: segtrack.World(engine='mujoco')\n"
+        "except segtrack.SegtrackError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == (
+        "engine mujoco needs MuJoCo 3.12 in place of 3.11.0, which is not installed: "
+        'pip install "segtrack[mujoco]"'
+    )
