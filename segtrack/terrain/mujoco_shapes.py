@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
 from segtrack.errors import InvalidValueError, Phrase
 from segtrack.geometry import quaternion_of
@@ -109,27 +109,36 @@ def _describe(
         solid = Hull.of(corners @ rotation.T + center)
     elif kind in (_SPHERE, _CAPSULE, _ELLIPSOID):
         radii = np.array(size) if kind == _ELLIPSOID else np.full(3, size[0])
-        points = _ball(float(radii.max())) * radii
-        half = np.array([0.0, 0.0, size[1] if kind == _CAPSULE else 0.0])
-        points = np.concatenate([points - half, points + half])
-        solid = Hull.of(np.unique(np.round(points, 12), axis=0) @ rotation.T + center)
+        points = _rounded_hull(radii, size[1] if kind == _CAPSULE else 0.0)
+        solid = Hull.of(points @ rotation.T + center)
     else:
         raise _UnreadableError(f"a geom of a kind, {kind}, that is not known")
     return StaticBody(parts=(solid,), name=name, friction=friction)
 
 
-def _ball(radius: float) -> NDArray[np.float64]:
-    """Points (n, 3) of the unit sphere whose hull is near enough at a radius [m].
+def _rounded_hull(radii: NDArray[np.float64], half: float) -> NDArray[np.float64]:
+    """Points (n, 3) on an ellipsoid, or on a capsule, whose hull is within `_ERROR` of it [m].
 
-    A triangle with corners on the sphere, seen from its middle at the angle a from them, is r (1 - cos a)
-    below it.
+    The surface touches the plane of the normal n at the point p(n) = D^2 n / |D n|, D the radii, which a
+    capsule has at both ends. Where it is too far from a face of the hull, the point of the face's normal is
+    added.
+
+    Args:
+        radii: Along x, y and z [m].
+        half: Half the length of the cylinder along z [m].
     """
-    angle = math.acos(1 - min(_ERROR / radius, 0.1))
-    rings = max(4, math.ceil(math.pi / (math.sqrt(2.0) * angle)))
-    count = 2 * rings
-    turns, tilts = 2 * np.pi * np.arange(count) / count, np.pi * np.arange(rings + 1) / rings
-    turn, tilt = (grid.ravel() for grid in np.meshgrid(turns, tilts))
-    return np.stack([np.sin(tilt) * np.cos(turn), np.sin(tilt) * np.sin(turn), np.cos(tilt)], axis=1)
+    steps = np.stack(np.meshgrid(*[[-1.0, 0.0, 1.0]] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    normals, points = steps[np.any(steps != 0.0, axis=1)], np.zeros((0, 3))
+    while len(normals):
+        normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+        own = radii**2 * normals / np.linalg.norm(radii * normals, axis=1, keepdims=True)
+        ends = np.where(np.abs(normals[:, 2:]) < _LEVEL, [[-half, half]], half * np.sign(normals[:, 2:]))
+        shifted = [own + np.outer(end, (0.0, 0.0, 1.0)) for end in ends.T]
+        points = np.unique(np.round(np.concatenate([points, *shifted]), 9), axis=0)
+        faces = np.unique(np.round(ConvexHull(points).equations, 9), axis=0)
+        reach = np.linalg.norm(radii * faces[:, :3], axis=1) + half * np.abs(faces[:, 2])
+        normals = faces[reach + faces[:, 3] > _ERROR, :3]
+    return points
 
 
 def _heightfield(
