@@ -48,11 +48,15 @@ def build_model(mujoco: Any) -> Any:
 
 def take_picture(robot: Robot[MujocoVehicle], model: Any, data: Any, picture: Path) -> None:
     """Show the robot, its box and the ground."""
-    box = data.body("box")
-    w, x, y, z = box.xquat
-    look = mesh.box((HALF,) * 3, (190, 120, 80))
-    shown = free_body(look, lambda: (box.xpos, (x, y, z, w)))
-    Camera(robot, terrain.from_mujoco(model, data), view="oblique", bodies=[shown]).save(picture)
+    box, look = data.body("box"), mesh.box((HALF,) * 3, (190, 120, 80))
+
+    def place() -> tuple[Any, Any]:
+        w, x, y, z = box.xquat
+        return box.xpos, (x, y, z, w)
+
+    Camera(robot, terrain.from_mujoco(model, data), view="oblique", bodies=[free_body(look, place)]).save(
+        picture
+    )
 
 
 def main(headless: bool = False, picture: Picture = None) -> None:
