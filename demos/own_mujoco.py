@@ -54,9 +54,8 @@ def take_picture(robot: Robot[MujocoVehicle], model: Any, data: Any, picture: Pa
         w, x, y, z = box.xquat
         return box.xpos, (x, y, z, w)
 
-    Camera(robot, terrain.from_mujoco(model, data), view="oblique", bodies=[free_body(look, place)]).save(
-        picture
-    )
+    ground, shown = terrain.from_mujoco(model, data), free_body(look, place)
+    Camera(robot, ground, view="oblique", bodies=[shown]).save(picture)
 
 
 def main(headless: bool = False, picture: Picture = None) -> None:
