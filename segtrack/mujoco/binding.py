@@ -71,7 +71,9 @@ def check_options(options: Any) -> None:
         raise InvalidValueError("solver of the MuJoCo model", "CG or Newton", got)
     if options.integrator == _INTEGRATOR:
         got = Phrase("RK4, which takes four steps where contacts remember one")
-        raise InvalidValueError("integrator of the MuJoCo model", "Euler, implicit or implicitfast", got)
+        raise InvalidValueError(
+            "integrator of the MuJoCo model", "Euler, implicit, implicitfast or discrete", got
+        )
     if options.noslip_iterations > 0:
         got = Phrase(f"{options.noslip_iterations}, which would take the masses without belts")
         raise InvalidValueError("noslip_iterations of the MuJoCo model", "0", got)

@@ -62,6 +62,21 @@ def test_it_turns_on_the_spot_as_in_the_native_engine(vehicle, step):
         assert own == pytest.approx(turn(robot, world.run), rel=1e-3)
 
 
+@pytest.mark.parametrize("integrator", ["IMPLICIT", "IMPLICITFAST", "DISCRETE"])
+def test_it_turns_alike_with_each_integrator(integrator):
+    if not hasattr(mujoco.mjtIntegrator, f"mjINT_{integrator}"):
+        pytest.skip("of a newer MuJoCo")
+    rates = []
+    for chosen in ("EULER", integrator):
+        spec = spec_with_floor()
+        spec.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{chosen}")
+        model, data = vehicle_in(spec)
+        robot = attach(model, data, "packbot")
+        rates.append(turn(robot, lambda seconds, own=(model, data): take(*own, seconds)))
+        detach(robot)
+    assert rates[0] == pytest.approx(rates[1], rel=1e-3)
+
+
 def test_it_bears_its_weight_and_is_still():
     model, data = vehicle_in(spec_with_floor())
     robot = attach(model, data, "packbot")
@@ -389,8 +404,8 @@ REFUSED = [
     ),
     (
         option("integrator", mujoco.mjtIntegrator.mjINT_RK4),
-        "integrator of the MuJoCo model must be Euler, implicit or implicitfast, got RK4, which takes four "
-        "steps where contacts remember one",
+        "integrator of the MuJoCo model must be Euler, implicit, implicitfast or discrete, got RK4, which takes "
+        "four steps where contacts remember one",
     ),
     (
         option("noslip_iterations", 3),
