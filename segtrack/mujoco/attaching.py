@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import mujoco
+import numpy as np
+from numpy.typing import NDArray
 
 from segtrack.description import VehicleDescription, load_vehicle, warn_of_low_shapes
 from segtrack.engine import check_drives, find_track_model
@@ -14,6 +17,7 @@ from segtrack.errors import InvalidValueError, NotReadyError, Phrase, truth
 from segtrack.ground import pack_ground
 from segtrack.mujoco.binding import check_options
 from segtrack.mujoco.callbacks import CALLBACK, put_into
+from segtrack.mujoco.loose_geoms import LooseGeomWatch
 from segtrack.mujoco.vehicle import MujocoVehicle, SavedMujocoVehicle
 from segtrack.robot import Robot
 from segtrack.terrain import Terrain, from_mujoco, terrains_of
@@ -30,6 +34,21 @@ class AttachedVehicle(MujocoVehicle):
         """
         check_options(self._options)
         super().prepare()
+        self._watch.look(self.data, self._view.position, self._belt_points)
+
+    @cached_property
+    def _watch(self) -> LooseGeomWatch:
+        """Watch for bodies that its belts pass through."""
+        carried, reach = self.binding.with_carried(self.model), float(self.arrays.reaches[0])
+        return LooseGeomWatch(self.model, carried, self.description.name, reach)
+
+    def _belt_points(self) -> list[NDArray[np.float64]]:
+        """Points of each belt in the world, the links in place (n, 3) [m]."""
+        work, travels = self._work, self._view.travels.tolist()
+        return [
+            belt.points(travels[t]) @ work.belt_rotations[t].T + work.belt_origins[t]
+            for t, belt in enumerate(self.belts)
+        ]
 
     def before_step(self) -> None:
         """Put the belts into MuJoCo's equations, between `mj_step1` and `mj_step2`.
@@ -88,7 +107,7 @@ def attach(
         prefix: Text before the names of its bodies.
         track_model: `compliant` or `surface`.
         terrain: Ground of the belts; if not given, read from the static geoms (`terrain.from_mujoco`). Moving
-            bodies are not touched by belts.
+            bodies are not touched by belts: the logger `segtrack` warns of each that comes near them.
         callback: Let MuJoCo call for the belts.
 
     Returns:

@@ -404,8 +404,8 @@ REFUSED = [
     ),
     (
         option("integrator", mujoco.mjtIntegrator.mjINT_RK4),
-        "integrator of the MuJoCo model must be Euler, implicit, implicitfast or discrete, got RK4, which takes "
-        "four steps where contacts remember one",
+        "integrator of the MuJoCo model must be Euler, implicit, implicitfast or discrete, got RK4, which "
+        "takes four steps where contacts remember one",
     ),
     (
         option("noslip_iterations", 3),
@@ -626,4 +626,23 @@ def test_data_of_nobody_are_told_once(caplog):
         mujoco.mj_step(model, other)
     assert [record.getMessage() for record in caplog.records] == [
         "segtrack: a vehicle has no belts in MjData that it was not attached to"
+    ]
+
+
+def test_a_body_that_belts_will_pass_through_is_told_and_one_on_the_deck_is_not(caplog):
+    spec = spec_with_floor()
+    for name, x, height in (("deck", 0.0, 0.25), ("ahead", 1.0, 0.05)):
+        box = spec.worldbody.add_body(name=name, pos=[x, 0.0, height])
+        box.add_freejoint()
+        size = [0.05, 0.05 if name == "deck" else 0.5, 0.05]
+        box.add_geom(type=KIND.mjGEOM_BOX, size=size, mass=1)
+    model, data = vehicle_in(spec)
+    robot = attach(model, data, "packbot")
+    take(model, data, 0.5)
+    assert not caplog.records
+    robot.set_belt_speed(left=0.5, right=0.5)
+    take(model, data, 1.5)
+    assert [record.getMessage() for record in caplog.records] == [
+        "segtrack: body 'ahead' of the MuJoCo model comes near the belts of packbot, which will pass through "
+        "it: belts in MuJoCo touch static geoms only"
     ]
