@@ -79,12 +79,7 @@ def main(headless: bool = False, picture: Picture = None) -> None:
             if window is not None:
                 window.sync()
             if picture is not None and step == round(PICTURED / TIME_STEP):
-                w, x, y, z = box.xquat
-                shown = free_body(
-                    mesh.box((HALF,) * 3, (190, 120, 80)), lambda at=(box.xpos, (x, y, z, w)): at
-                )
-                ground = terrain.from_mujoco(model, data)
-                Camera(robot, ground, view="oblique", bodies=[shown]).save(picture)
+                take_picture(robot, model, data, picture)
     x, _, z = robot.state.position
     moved = np.linalg.norm(box.xpos - robot.state.position)
     print(
