@@ -47,14 +47,17 @@ COMPILE = """
 import importlib.util, sys, segtrack
 from segtrack import terrain
 for engine, track_model in (name.split() for name in sys.argv[1:]):
-    if importlib.util.find_spec("pybullet") or engine != "pybullet":
+    if engine == "native" or importlib.util.find_spec(engine):
         with segtrack.World(engine=engine) as world:
             world.add_terrain(terrain.Plane())
             world.add_vehicle("packbot", track_model=track_model)
             world.step()
             world.settle(max_time=0.01)
 """
-COMPILED = (("native compliant", "pybullet compliant", "pybullet chain"), ("native chain",))
+COMPILED = (
+    ("native compliant", "pybullet compliant", "pybullet chain"),
+    ("native chain", "mujoco compliant"),
+)
 """Engines and track models that have kernels of their own, for two processes that take about as long.
 
 What both compile of chains, one of them does: by the time that the first comes to it, the second has kept it.

@@ -16,7 +16,7 @@ from tables import each_row
 import segtrack
 
 ROOT = Path(segtrack.__file__).parent
-BELOW_USERS = ("robot", "world", "batch", "bullet", "native")
+BELOW_USERS = ("robot", "world", "batch", "bullet", "native", "mujoco")
 """Parts that may ask a robot for its model or a world for its engine."""
 BACK_DOOR = re.compile(r"\b\w*(?:robot|track|flipper)s?\.model\.|\b\w*world\.engine\.")
 EXTRAS = {
@@ -26,6 +26,7 @@ EXTRAS = {
     "segtrack.batch.gpu_functions": "numba_cuda",
     "segtrack.envs.learning.ppo": "stable_baselines3",
     "segtrack.envs.learning.sb3": "stable_baselines3",
+    "segtrack.mujoco": "mujoco",
     "segtrack.station.window.controls": "pygame",
     "segtrack.station.window.loop": "pygame",
     "segtrack.station.page": "nicegui",

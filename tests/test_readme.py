@@ -133,6 +133,7 @@ SLOW_DEMOS = {
     "learnt_arm",
     "learnt_climb",
     "log_report",
+    "own_mujoco",
     "own_program",
     "plug_in",
     "station_driver",
@@ -161,6 +162,8 @@ def test_gallery_shows_every_demo_by_the_command_that_made_its_picture() -> None
 def test_demo_runs_headless(demo: str) -> None:
     if demo == "station_driver":
         pytest.importorskip("nicegui", reason="of the extra station")
+    if demo == "own_mujoco":
+        pytest.importorskip("mujoco", reason="of the extra mujoco")
     if demo == "log_report":
         pytest.importorskip("jinja2", reason="of the extra logs")
     command = [sys.executable, "-m", f"segtrack.demos.{demo}", "--headless"]

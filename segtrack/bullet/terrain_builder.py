@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pybullet_utils.bullet_client import BulletClient
 
 from segtrack.bullet.frames import vector
-from segtrack.errors import FileAccessError
+from segtrack.errors import FileAccessError, InvalidValueError
 from segtrack.geometry import UPRIGHT, Box, Cylinder, Hull, Quaternion, Vector
 from segtrack.terrain import FLOOR_DEPTH, HalfSpace, HeightGrid, Prism, Solid, Terrain, TriangleMesh
 
@@ -170,6 +170,8 @@ def shrink_polygon(corners: NDArray[np.float64], margin: float) -> NDArray[np.fl
 
 def _create_heightfield(client: BulletClient, grid: HeightGrid) -> _Shape:
     """Create a heightfield, whose origin Bullet puts halfway between its lowest and its highest point."""
+    if grid.rising:
+        raise InvalidValueError("Heightfield.rising in PyBullet", "False, as PyBullet cuts cells", True)
     points_x, points_y = grid.heights.shape
     heightfield = client.createCollisionShape(
         pybullet.GEOM_HEIGHTFIELD,

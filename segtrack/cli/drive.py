@@ -44,7 +44,8 @@ def drive(
     engine: Annotated[
         str | None,
         typer.Option(
-            help="pybullet or native; native if not given and it runs the track model, pybullet with --gui.",
+            help="pybullet, native or mujoco; native if not given and it runs the track model, pybullet with "
+            "--gui.",
             show_default=False,
         ),
     ] = None,

@@ -40,7 +40,7 @@ Engine = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="native or pybullet; if not given, native where that runs the track model.",
+        help="native, pybullet or mujoco; if not given, native where that runs the track model.",
         show_default=False,
     ),
 ]

@@ -47,12 +47,12 @@ def warm_up(as_json: JsonFlag = False) -> None:
 
 def compile_kernels() -> Iterator[CompiledKernels]:
     """Compile the kernels of each engine and track model, and of rendering."""
-    from segtrack.engine import DEFAULT_ENGINE, TRACK_MODELS
+    from segtrack.engine import TRACK_MODELS, installed_engines
     from segtrack.kernels import count_compiled, writable_folder
 
     # Of models that have a builder in common, which share kernels, the first.
     models: dict[tuple[str, str], str] = {}
-    for runner in dict.fromkeys(("native", DEFAULT_ENGINE)):
+    for runner in dict.fromkeys(("native", *installed_engines())):
         for name, entry in TRACK_MODELS.items():
             if entry.contacts != "links" and runner in entry.builders:
                 models.setdefault((runner, entry.builders[runner]), name)

@@ -8,6 +8,7 @@ from .drive import next_pedal_target as next_pedal_target
 from .drive import next_target as next_target
 from .engine import Engine as Engine
 from .lifetime import Lifetime as Lifetime
+from .near_vehicles import NearVehicles as NearVehicles
 from .state import ActuatorState as ActuatorState
 from .state import BeltContacts as BeltContacts
 from .state import BeltState as BeltState
@@ -23,6 +24,7 @@ from .track_models import EngineName as EngineName
 from .track_models import check_engine as check_engine
 from .track_models import describe_track_models as describe_track_models
 from .track_models import find_track_model as find_track_model
+from .track_models import installed_engines as installed_engines
 from .track_models import resolve as resolve
 from .track_models import track_model_names as track_model_names
 from .track_models import wheel_count as wheel_count

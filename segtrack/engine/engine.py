@@ -10,6 +10,7 @@ from segtrack.description import VehicleDescription
 from segtrack.engine.lifetime import Lifetime
 from segtrack.engine.track_models import EngineName
 from segtrack.engine.vehicle import VehicleModel
+from segtrack.errors import InvalidValueError, Phrase
 from segtrack.terrain import Terrain
 
 
@@ -108,6 +109,26 @@ class Engine(ABC):
     @abstractmethod
     def release(self, state: Any) -> None:
         """Release the resources of a saved state."""
+
+    def _check_same_world(
+        self, vehicles: tuple[int, int], then: Sequence[Terrain], now: Sequence[Terrain]
+    ) -> None:
+        """Refuse a saved state of a world that had other vehicles or terrain.
+
+        Args:
+            vehicles: Numbers of vehicles then and now.
+            then: Terrain of the saved state.
+            now: Terrain that there is.
+
+        Raises:
+            InvalidValueError: Vehicles or terrain came or went since.
+        """
+        for what, before, count in (("vehicles", *vehicles), ("terrains", len(then), len(now))):
+            if before != count:
+                expected = f"of the {before} {what} that the snapshot has"
+                raise InvalidValueError("world", expected, Phrase(f"{count}"))
+        if any(one is not other for one, other in zip(then, now, strict=True)):
+            raise InvalidValueError("world", "of the terrain that the snapshot has", Phrase("another"))
 
     def close(self) -> None:
         """Take no more steps and commands, and free what the engine holds; may be called again.

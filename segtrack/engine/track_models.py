@@ -12,14 +12,19 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
-from segtrack.errors import InvalidValueError, MissingPyBulletError, UnknownNameError
+from segtrack.errors import InvalidValueError, MissingPackageError, MissingPyBulletError, UnknownNameError
 
-EngineName = Literal["pybullet", "native"]
+EngineName = Literal["pybullet", "native", "mujoco"]
 Contacts = Literal["links", "grousers", "shoes"]
 Drawing = Literal["grousers", "stripes", "wheels", "shoes"]
 
 DEFAULT_ENGINE: EngineName = "native" if find_spec("pybullet") is None else "pybullet"
 """Engine where neither engine nor track model is named: PyBullet where it is installed."""
+
+
+def installed_engines() -> tuple[EngineName, ...]:
+    """Return the names of the engines that can run here: the native one, and those that are installed."""
+    return tuple(name for name in get_args(EngineName) if name == "native" or find_spec(name) is not None)
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,9 @@ class TrackModelEntry:
         summary: One line for help texts and tables.
         builders: Builder by engine, as `module:function`; it is imported once it is needed. PyBullet's
             takes the name and returns a `segtrack.bullet.model.TrackBuilder`. The native engine's takes
-            description, name, time step [s] and flippers' angles, and returns a `NativeVehicle`.
+            description, name, time step [s] and flippers' angles, and returns a `NativeVehicle`; MuJoCo's
+            takes description, name, model, data and the text before the names of its bodies, and returns a
+            `segtrack.mujoco.MujocoVehicle`.
         faster: Engine that runs it much faster than the other; None if neither does.
         contacts: Parts that touch the ground: links of PyBullet's, or grousers or shoes that find their
             contacts with described terrain themselves and can be read (`Track.read_grousers`,
@@ -80,6 +87,7 @@ _ENTRIES = (
         {
             "native": "segtrack.native.belt_vehicle:BeltVehicle",
             "pybullet": f"{_BELTS}.compliant:compliant_builder",
+            "mujoco": "segtrack.mujoco.vehicle:MujocoVehicle",
         },
         faster="native",
         contacts="grousers",
@@ -90,6 +98,7 @@ _ENTRIES = (
         {
             "native": "segtrack.native.belt_vehicle:BeltVehicle",
             "pybullet": f"{_BELTS}.compliant:compliant_builder",
+            "mujoco": "segtrack.mujoco.vehicle:MujocoVehicle",
         },
         faster="native",
         contacts="grousers",
@@ -195,6 +204,7 @@ def resolve(
         UnknownNameError: No such engine, or no such track model.
         InvalidValueError: The engine does not run the track model, or it has too few wheels.
         MissingPyBulletError: PyBullet is chosen and not installed.
+        MissingPackageError: MuJoCo is.
     """
     check_engine(engine)
     if track_model is None:
@@ -206,4 +216,6 @@ def resolve(
         chosen = next(name for name in by_preference if name is not None and name in entry.builders)
     if chosen == "pybullet" != DEFAULT_ENGINE:
         raise MissingPyBulletError
+    if chosen == "mujoco" and find_spec("mujoco") is None:
+        raise MissingPackageError("engine mujoco", "MuJoCo", "mujoco")
     return chosen, track_model

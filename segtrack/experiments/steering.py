@@ -58,7 +58,7 @@ class Rig:
         vehicle: Description of the vehicle.
         flippers: Flipper angles by name [rad]; 0 if not given.
         track_model: Name of a track model.
-        engine: native or pybullet; by default the one that runs the track model.
+        engine: native, pybullet or mujoco; by default the one that runs the track model.
         heading: Heading at the start [rad].
     """
 
@@ -284,7 +284,7 @@ def drive_turns(
         vehicle: Vehicle to drive.
         belts: Speeds of the left and the right belts (n, 2) [m/s].
         track_model: Name of a track model.
-        engine: native or pybullet; by default the one that runs the track model.
+        engine: native, pybullet or mujoco; by default the one that runs the track model.
 
     Raises:
         UnknownNameError: No such track model or engine.

@@ -222,7 +222,7 @@ class StudyFile(Spec):
     track_model: str | None = None
     """Name of a track model; the engine's default if not given."""
     engine: EngineName | None = None
-    """native or pybullet; one that runs the track model if not given."""
+    """native, pybullet or mujoco; one that runs the track model if not given."""
     preset: str | None = None
     """The engine's solver settings."""
     time_step: Positive | None = None

@@ -94,6 +94,7 @@ from .outside import record_wrenches as record_wrenches
 from .pack import RIGID as RIGID
 from .pack import Ground as Ground
 from .pack import pack_ground as pack_ground
+from .pack import polyhedra as polyhedra
 from .parent_frames import KINEMATIC as KINEMATIC
 from .parent_frames import LINK_STATE as LINK_STATE
 from .parent_frames import CompositeBody as CompositeBody

@@ -101,8 +101,8 @@ def penetration_depth_grid(ground: Ground, grid: int, point: Vector) -> tuple[fl
         Depth d [m], negative over the triangle, and -1 beside the grid; unit normal n, upwards, in the world;
         and the triangle's corners with their shares of the place over or under the point.
     """
-    cell = ground.cells[grid]
-    u = (point[0] - ground.grid_origins[grid, 0]) / cell
+    along_cell, cell = ground.cells[grid], abs(ground.cells[grid])
+    u = (point[0] - ground.grid_origins[grid, 0]) / along_cell
     v = (point[1] - ground.grid_origins[grid, 1]) / cell
     along, across = ground.grid_shapes[grid, 0], ground.grid_shapes[grid, 1]
     if not (0 <= u <= along - 1 and 0 <= v <= across - 1):
@@ -112,7 +112,7 @@ def penetration_depth_grid(ground: Ground, grid: int, point: Vector) -> tuple[fl
     near = ground.grid_starts[grid] + i * across + j
     by_x, by_y, far, heights = near + across, near + 1, near + across + 1, ground.heights
     z, rise_x, rise_y = height_in_cell(heights[near], heights[by_x], heights[by_y], heights[far], u, v)
-    slope_x, slope_y = rise_x / cell, rise_y / cell
+    slope_x, slope_y = rise_x / along_cell, rise_y / cell
     share = 1 / math.sqrt(1 + slope_x * slope_x + slope_y * slope_y)
     normal = -slope_x * share, -slope_y * share, share
     if u + v <= 1:

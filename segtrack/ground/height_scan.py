@@ -46,7 +46,8 @@ class Relief(NamedTuple):
         face_starts: Indices at which the faces of each solid begin, and the last end (S + 1,).
         level: Height where there is no solid [m].
         heights: Heights of a grid's points (points along x, points along y) [m]; without a grid (0, 0).
-        spacing: Distance between neighbouring points of the grid [m].
+        spacing: Distance between neighbouring points of the grid; negative where they run backwards along x,
+            see `HeightGrid.runs` [m].
         center_x: World x of its centre [m].
         center_y: World y of its centre [m].
     """
@@ -78,7 +79,8 @@ def pack_relief(terrain: Terrain) -> Relief:
     grid = solids[0] if isinstance(terrain, Heightfield) else None
     heights, spacing, center = np.zeros((0, 0)), 0.0, (0.0, 0.0)
     if isinstance(grid, HeightGrid):
-        heights, spacing, center = np.array(grid.heights, order="C"), grid.spacing, grid.center_in_world
+        own, spacing = grid.runs
+        heights, center = np.array(own, order="C"), grid.center_in_world
     return Relief(
         np.array([(*row.low, *row.high, row.top) for row in rows], dtype=float).reshape(-1, 5)
         + (-_MARGIN, -_MARGIN, _MARGIN, _MARGIN, _MARGIN),
@@ -360,7 +362,9 @@ def _column_height(relief: Relief, solid: int, x: float, y: float) -> float:
 @compiled
 def grid_height(relief: Relief, x: float, y: float) -> float:
     """Height of the triangle of a grid at a place, or -inf beside the grid [m]."""
-    heights, spacing = relief.heights, relief.spacing
+    heights, spacing = relief.heights, abs(relief.spacing)
+    if relief.spacing < 0.0:
+        x = 2.0 * relief.center_x - x
     i = _grid_cell(x, relief.center_x, spacing, heights.shape[0])
     j = _grid_cell(y, relief.center_y, spacing, heights.shape[1])
     if i < 0 or j < 0:

@@ -218,7 +218,8 @@ class Ground(NamedTuple):
         grid_starts: Index at which each grid's points begin (G,).
         grid_shapes: Points along x and along y (G, 2).
         grid_origins: x and y of each grid's first point (G, 2) [m].
-        cells: Distance between neighbouring points of each grid (G,) [m].
+        cells: Distance between neighbouring points of each grid; negative where they run backwards along x,
+            see `HeightGrid.runs` (G,) [m].
         soils: `SoilConstants`, a row each (T, 12).
         surfaces: Number by which contacts remember each convex solid, then each grid (S + G,): its own
             index, and S + G or more for solids that are one floor (`seams`).
@@ -267,7 +268,8 @@ def pack_ground(terrains: Sequence[Terrain]) -> Ground:
                 if at_points is None:
                     points = np.full(solid.heights.size, row_of(terrain.soil), dtype=np.intp)
                 else:
-                    points = np.array([row_of(soil) for soil in at_points.ravel().tolist()], dtype=np.intp)
+                    ordered = at_points[::-1] if solid.rising else at_points
+                    points = np.array([row_of(soil) for soil in ordered.ravel().tolist()], dtype=np.intp)
                 grids.append(solid)
                 grid_friction.append(terrain.friction)
                 point_soils.append(points)
@@ -289,14 +291,16 @@ def pack_ground(terrains: Sequence[Terrain]) -> Ground:
     surfaces[: len(bodies)][seams.floors >= 0] = solids + seams.floors[seams.floors >= 0]
     sizes = [grid.heights.size for grid in grids]
     shapes = np.array([grid.heights.shape for grid in grids], dtype=np.intp).reshape(-1, 2)
-    cells = np.array([grid.spacing for grid in grids], dtype=float)
+    runs = [grid.runs for grid in grids]
+    cells = np.array([spacing for _, spacing in runs], dtype=float)
     centers = np.array([grid.center_in_world for grid in grids], dtype=float).reshape(-1, 2)
-    origins = centers - cells[:, None] * (shapes - 1) / 2
-    ends = origins + cells[:, None] * (shapes - 1)
+    origins = centers - np.abs(cells)[:, None] * (shapes - 1) / 2
+    ends = origins + np.abs(cells)[:, None] * (shapes - 1)
     grid_bounds = [
         (*origin, -math.inf, *end, grid.heights.max())
         for grid, origin, end in zip(grids, origins, ends, strict=True)
     ]
+    origins[:, 0] = np.where(cells < 0, ends[:, 0], origins[:, 0])
     return Ground(
         planes,
         faces,
@@ -306,7 +310,7 @@ def pack_ground(terrains: Sequence[Terrain]) -> Ground:
         seams.edges,
         friction[seams.owners],
         np.searchsorted(seams.owners, np.arange(len(bodies) + 1)).astype(np.intp),
-        np.concatenate([np.zeros(0), *(grid.heights.ravel() for grid in grids)]),
+        np.concatenate([np.zeros(0), *(heights.ravel() for heights, _ in runs)]),
         np.concatenate([np.zeros(0, dtype=np.intp), *point_soils]),
         np.cumsum([0, *sizes], dtype=np.intp)[:-1],
         shapes,

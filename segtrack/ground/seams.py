@@ -281,8 +281,8 @@ def _part_inside(
 
 def _under(grid: HeightGrid, line: NDArray[np.float64], width: float) -> Iterator[tuple[float, float]]:
     """Yield fractions of a line (2, 3) between which it is under a grid, or `width` [m] above it at most."""
-    shape = np.array(grid.heights.shape)
-    first = (line[:, :2] - grid.center_in_world) / grid.spacing + (shape - 1) / 2
+    shape, (heights, along) = np.array(grid.heights.shape), grid.runs
+    first = (line[:, :2] - grid.center_in_world) / (along, grid.spacing) + (shape - 1) / 2
     reach = width / grid.spacing
     way = first[1] - first[0]
     # Along x, along y and along a cell's diagonal, between whose lines the surface is flat.
@@ -308,9 +308,9 @@ def _under(grid: HeightGrid, line: NDArray[np.float64], width: float) -> Iterato
     i, j = np.minimum(places.astype(int), shape - 2).T
     u, v = places[:, 0] - i, places[:, 1] - j
     near = u + v <= 1
-    corner = np.where(near, grid.heights[i, j], grid.heights[i + 1, j + 1])
-    by_x = np.where(near, grid.heights[i + 1, j], grid.heights[i, j + 1]) - corner
-    by_y = np.where(near, grid.heights[i, j + 1], grid.heights[i + 1, j]) - corner
+    corner = np.where(near, heights[i, j], heights[i + 1, j + 1])
+    by_x = np.where(near, heights[i + 1, j], heights[i, j + 1]) - corner
+    by_y = np.where(near, heights[i, j + 1], heights[i + 1, j]) - corner
     height = corner + np.where(near, u, 1 - u) * by_x + np.where(near, v, 1 - v) * by_y
     over = height + width - line[0, 2] - fractions * (line[1, 2] - line[0, 2])
     for a, b, one, other in zip(fractions[:-1], fractions[1:], over[:-1], over[1:], strict=True):

@@ -52,7 +52,7 @@ from segtrack.kernels import (
     sum_of,
 )
 from segtrack.native.aim import aim_drive
-from segtrack.native.dynamics import add_force_at
+from segtrack.native.dynamics import add_force_at, add_push
 from segtrack.native.hull import (
     HullArrays,
     add_hull_contacts,
@@ -62,7 +62,7 @@ from segtrack.native.hull import (
 )
 from segtrack.native.joint_loads import move_followers
 from segtrack.native.kinematics import largest_speed, move, move_links, multiply, slow_down, write
-from segtrack.native.solve import solve_step
+from segtrack.native.solve import no_host, solve_step
 from segtrack.native.step import CROWDED, DONE, NOT_FINITE, TOO_FAST
 from segtrack.native.tree import (
     TreeArrays,
@@ -209,10 +209,8 @@ def advance_chains(
             add_hull_contacts(
                 ground, hull, tree, work, near, history, report, 0, len(failures), ahead, sub_step
             )
-            push = row(state.push, 0)
-            if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
-                add_force_at(work, 0, push, row(state.push, 1))
-            solve_step(tree, state, work, gravity, sub_step)
+            add_push(state, work)
+            solve_step(tree, state, work, gravity, sub_step, no_host(work.equations))
             move(tree, state, work, sub_step)
             move_followers(tree, state)
             move_links(tree, state, work)

@@ -136,3 +136,11 @@ def add_force_at(work: TreeWork, link: int, force: Vector, point: Vector) -> Non
     )
     add(work.given.forces, link, force, 1.0)
     add(work.given.torques, link, cross(lever, force), 1.0)
+
+
+@compiled
+def add_push(state: VehicleState, work: TreeWork) -> None:
+    """Let the user push the root."""
+    push = row(state.push, 0)
+    if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
+        add_force_at(work, 0, push, row(state.push, 1))

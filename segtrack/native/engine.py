@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
-import numpy as np
-
 from segtrack.description import VehicleDescription
-from segtrack.engine import Engine, check_drives, find_track_model
-from segtrack.errors import InvalidValueError, Phrase, finite, known_name
+from segtrack.engine import Engine, NearVehicles, check_drives, find_track_model
+from segtrack.errors import InvalidValueError, finite, known_name
 from segtrack.geometry import GRAVITY
 from segtrack.ground import Ground, pack_ground
 from segtrack.kernels import Vector, exponential
@@ -92,7 +88,9 @@ class NativeEngine(Engine):
         self._terrains: tuple[Terrain, ...] = ()
         self._ground: Ground = pack_ground(())
         self._vehicles: list[NativeVehicle] = []
-        self._near: set[tuple[int, int]] = set()
+        self._near = NearVehicles(
+            "pass through each other: the native engine has no contact between vehicles"
+        )
         self._steps = self._next_look = 0
 
     @property
@@ -179,24 +177,7 @@ class NativeEngine(Engine):
             steps -= count
             if len(self._vehicles) > 1 and self._steps >= self._next_look:
                 self._next_look = self._steps + chunk
-                self._warn_of_near_vehicles()
-
-    def _warn_of_near_vehicles(self) -> None:
-        """Warn of vehicles whose boxes have come to overlap: there is no contact between them."""
-        boxes = [np.array(vehicle.bounds()) for vehicle in self._vehicles]
-        near = {
-            (i, j)
-            for (i, one), (j, other) in combinations(enumerate(boxes), 2)
-            if np.all(one[0] <= other[1]) and np.all(other[0] <= one[1])
-        }
-        for pair in sorted(near - self._near):
-            logging.getLogger("segtrack").warning(
-                "segtrack: %s and %s come near each other at %.2f s and will pass through each other: "
-                "the native engine has no contact between vehicles",
-                *(f"vehicle {k + 1} ({self._vehicles[k].description.name})" for k in pair),
-                self.time,
-            )
-        self._near = near
+                self._near.look(self._vehicles, self.time)
 
     def save(self) -> NativeState:
         """Return everything that changes, commands included."""
@@ -207,19 +188,11 @@ class NativeEngine(Engine):
     def restore(self, state: NativeState) -> None:
         """Go back to a saved state, to the bit."""
         self.lifetime.require_open("restore a state")
-        for what, then, now in (
-            ("vehicles", len(state.vehicles), len(self._vehicles)),
-            ("terrains", len(state.terrains), len(self._terrains)),
-        ):
-            if then != now:
-                raise InvalidValueError(
-                    "world", f"of the {then} {what} that the snapshot has", Phrase(f"{now}")
-                )
-        if any(then is not now for then, now in zip(state.terrains, self._terrains, strict=True)):
-            raise InvalidValueError("world", "of the terrain that the snapshot has", Phrase("another"))
+        counts = len(state.vehicles), len(self._vehicles)
+        self._check_same_world(counts, state.terrains, self._terrains)
         self._steps = self._next_look = state.steps
         self._gravity = state.gravity
-        self._near = set()
+        self._near.forget()
         for vehicle, saved in zip(self._vehicles, state.vehicles, strict=True):
             vehicle.restore(saved)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +15,7 @@ from segtrack.ground import (
     STOPPED,
     TOLERANCE,
     BeltDrives,
+    Equations,
     add_contact_loads,
     any_contacts,
     begin_loads,
@@ -33,6 +36,34 @@ from segtrack.native.tree import PRISMATIC, TreeArrays, TreeWork, VehicleState
 
 STUCK, FOLLOWING = 3.0, 4.0
 """Further modes of a joint's unknown: held at rest by dry friction; following another joint."""
+
+
+class HostEquations(NamedTuple):
+    """Equations of another engine that moves the links, which then have no masses in their tree.
+
+    Attributes:
+        masses: Mass matrix of root, joints and belts, and of further joints behind them, its lower triangle
+            (U, U) [kg, kg m, kg m^2]; may have no rows.
+        impulses: Impulses in the step (U,) [N s, N m s].
+    """
+
+    masses: NDArray[np.float64]
+    impulses: NDArray[np.float64]
+
+
+@compiled
+def no_host(equations: Equations) -> HostEquations:
+    """Equations without rows, of a tree that no other engine moves."""
+    return HostEquations(equations.matrix[:0], equations.right[:0])
+
+
+@compiled
+def _add_host(equations: Equations, host: HostEquations) -> None:
+    """Add what another engine has to the equations."""
+    for i in range(len(host.impulses)):
+        equations.right[i] += host.impulses[i]
+        for k in range(i + 1):
+            equations.matrix[i, k] += host.masses[i, k]
 
 
 @inlined
@@ -178,6 +209,7 @@ def solve_step(
     work: TreeWork,
     gravity: Vector,
     step: float,
+    host: HostEquations,
 ) -> None:
     """Find the changes of all velocities in a step.
 
@@ -190,6 +222,7 @@ def solve_step(
         work: Work arrays with the links in place, `given` loads and contacts; the changes are written.
         gravity: Gravity in the world [m/s^2].
         step: Duration [s].
+        host: Equations of another engine that moves the links; without rows where there is none.
     """
     first = ROOT + len(tree.joint_parents)
     aim_servos(tree, state, work, step)
@@ -200,6 +233,7 @@ def solve_step(
         begin_loads(work.loads, work.given)
         add_contact_loads(work.contacts, work.changes, work.turns, work.belt_changes, n, work.loads, step)
         gather_equations(tree, state, work, gravity, step)
+        _add_host(work.equations, host)
         add_joint_loads(tree, state, work, step)
         solve_velocities(tree, state, work, step)
         work.solutions[0] += 1

@@ -43,11 +43,11 @@ from segtrack.ground import (
 )
 from segtrack.kernels import Packed, Vector, axis, compiled, entry, inlined, item, row
 from segtrack.native.aim import aim_drive
-from segtrack.native.dynamics import add_force_at
+from segtrack.native.dynamics import add_push
 from segtrack.native.hull import add_hull_contacts, count_hull_contacts, find_hulls
 from segtrack.native.joint_loads import move_followers
 from segtrack.native.kinematics import largest_speed, move, move_links, slow_down
-from segtrack.native.solve import solve_step
+from segtrack.native.solve import no_host, solve_step
 from segtrack.native.tree import (
     TreeWork,
     VehicleState,
@@ -163,7 +163,7 @@ def advance_vehicle(
             break
         for t in range(len(vehicle.drives)):
             aim_drive(vehicle.drives, state, t, step)
-        solve_step(vehicle.tree, state, work, gravity, step)
+        solve_step(vehicle.tree, state, work, gravity, step, no_host(work.equations))
         move(vehicle.tree, state, work, step)
         move_followers(vehicle.tree, state)
         done[i] += 1
@@ -216,6 +216,37 @@ def gather_contacts(
     step: float,
 ) -> None:
     """Find the contacts of a step, advance them to now, and let the user push."""
+    gather_belt_contacts(vehicle, ground, state, memory, candidates, work, report, ahead, step)
+    tree, belts = vehicle.tree, vehicle.belts
+    add_hull_contacts(
+        ground,
+        vehicle.hull,
+        tree,
+        work,
+        candidates,
+        history,
+        report,
+        len(belts.kinds) * (belts.points.shape[1] + 2 * MAX_EDGES),
+        len(belts.perimeters),
+        ahead,
+        step,
+    )
+    add_push(state, work)
+
+
+@inlined
+def gather_belt_contacts(
+    vehicle: VehicleArrays,
+    ground: Ground,
+    state: VehicleState,
+    memory: BeltMemory,
+    candidates: Candidates,
+    work: TreeWork,
+    report: NDArray[np.float64],
+    ahead: float,
+    step: float,
+) -> None:
+    """Find the contacts of the belts in a step, advanced to now, in place of all that there were."""
     tree, belts = vehicle.tree, vehicle.belts
     clear_loads(work.given)
     clear_contacts(work.contacts)
@@ -251,19 +282,3 @@ def gather_contacts(
             state.slack[0],
             step,
         )
-    add_hull_contacts(
-        ground,
-        vehicle.hull,
-        tree,
-        work,
-        candidates,
-        history,
-        report,
-        len(belts.kinds) * (belts.points.shape[1] + 2 * MAX_EDGES),
-        len(belts.perimeters),
-        ahead,
-        step,
-    )
-    push = row(state.push, 0)
-    if push[0] != 0.0 or push[1] != 0.0 or push[2] != 0.0:
-        add_force_at(work, 0, push, row(state.push, 1))

@@ -272,7 +272,7 @@ def _grid(grid: HeightGrid, colour: Colour) -> ColouredMesh:
     bottom[:, 2] = grid.heights.min() - _DEEP
     index = np.arange(nx * ny).reshape(nx, ny)
     a, b, c, d = index[:-1, :-1], index[1:, :-1], index[1:, 1:], index[:-1, 1:]
-    upper = [(a, b, d), (b, c, d)]
+    upper = [(a, b, c), (a, c, d)] if grid.rising else [(a, b, d), (b, c, d)]
     rim = np.concatenate([index[:-1, 0], index[-1, :-1], index[:0:-1, -1], index[0, :0:-1]])
     after, below = np.roll(rim, -1), nx * ny
     faces = [np.stack([corner.ravel() for corner in three], axis=1) for three in upper]

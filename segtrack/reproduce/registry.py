@@ -69,8 +69,8 @@ EngineChoice = Annotated[
     str | None,
     typer.Option(
         "--engine",
-        help="pybullet or native; the one that runs the track model if not given, PyBullet where installed "
-        "(native for chains on sprung wheels).",
+        help="pybullet, native or mujoco; the one that runs the track model if not given, PyBullet where "
+        "installed (native for chains on sprung wheels).",
         show_default=False,
     ),
 ]

@@ -153,7 +153,7 @@ def run_turning(
         track_models: Names of track models.
         scenes: Names of scenes: spot, slope or arcs.
         speeds: Belt speeds [m/s], > 0.
-        engine: native or pybullet; by default the one that runs each track model.
+        engine: native, pybullet or mujoco; by default the one that runs each track model.
         on_case: Function called after each case.
 
     Raises:

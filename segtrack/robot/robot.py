@@ -287,7 +287,7 @@ class Robot(Generic[Model]):
 
         Raises:
             InvalidValueError: Not terrains.
-            NotReadyError: Its engine is not PyBullet.
+            NotReadyError: A world or the native engine has its terrain.
         """
         self.model.update_terrain(terrains_of(terrains))
 
@@ -329,7 +329,9 @@ class Robot(Generic[Model]):
         self.set_belt_speed(speed, speed)
 
     def before_step(self) -> None:
-        """Prepare for the next step of somebody else's loop; to be called before each, see `segtrack.attach`.
+        """Prepare for the next step of somebody else's loop, see `segtrack.attach`, `segtrack.mujoco.attach`.
+
+        It is called before each step in PyBullet, and between `mj_step1` and `mj_step2` in MuJoCo.
 
         Raises:
             DivergedError: The robot is no longer finite, or absurdly fast.
@@ -341,19 +343,19 @@ class Robot(Generic[Model]):
         self.model.before_step()
 
     def save(self) -> BeltSnapshot:
-        """Save what PyBullet's `saveState` lacks, to be called beside it in somebody else's loop.
+        """Save what PyBullet's `saveState`, or MuJoCo's `mj_getState`, lacks, beside it in somebody's loop.
 
         A world saves everything by itself, see `World.save`.
 
         Raises:
-            NotReadyError: Its engine is not PyBullet.
+            NotReadyError: A world of MuJoCo, or the native engine, saves everything by itself.
             RemovedError: Its bodies are gone.
             DisconnectedError: The client is gone.
         """
         return BeltSnapshot(self.model, self.model.snapshot())
 
     def restore(self, snapshot: BeltSnapshot) -> None:
-        """Go back to what `save` gave, to be called after PyBullet's `restoreState`.
+        """Go back to what `save` gave, after PyBullet's `restoreState` or MuJoCo's `mj_setState`.
 
         Raises:
             InvalidValueError: Not one that this robot saved.

@@ -57,18 +57,28 @@ class HeightGrid:
     """Height grid of square cells, two triangles each.
 
     A cell's triangles meet along the line from its corner at (larger x,
-    smaller y) to its corner at (smaller x, larger y).
+    smaller y) to its corner at (smaller x, larger y), or along the other one.
 
     Attributes:
         heights: Heights of the grid points [m], shape (points along x, points
             along y), read-only.
         spacing: Distance between neighbouring points, along x and along y [m].
         center_in_world: World x and y of the grid's centre [m].
+        rising: True for the line from the corner of smaller x and y to that of larger x and y.
     """
 
     heights: NDArray[np.float64]
     spacing: float
     center_in_world: tuple[float, float]
+    rising: bool = False
+
+    @property
+    def runs(self) -> tuple[NDArray[np.float64], float]:
+        """Heights and spacing [m], both backwards along x where the diagonals rise.
+
+        From there they fall, so that whoever reads a grid knows of one kind of cells.
+        """
+        return (self.heights[::-1], -self.spacing) if self.rising else (self.heights, self.spacing)
 
 
 @dataclass(frozen=True)

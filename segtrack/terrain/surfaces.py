@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from segtrack.errors import FileAccessError, InvalidValueError
+from segtrack.errors import FileAccessError, InvalidValueError, truth
 from segtrack.terrain.base import Sampler, Terrain
 from segtrack.terrain.checks import Length, Limits, array_of_numbers, settle_vector
 from segtrack.terrain.columns import section_breaks
@@ -44,12 +44,15 @@ class Heightfield(Terrain):
         soils: `Soil` at each grid point, in the shape of the heights and all of one
             shear law, between which tracks interpolate (equation 47 of Omar 2014);
             copied, read-only. It takes the place of `soil`.
+        rising: True if the triangles of a cell meet along the line from its corner of smaller x
+            and y to that of larger x and y, as in MuJoCo; else, as in PyBullet, along the other one.
     """
 
     heights: NDArray[np.float64]
     spacing: Length
     center: tuple[float, float] = (0.0, 0.0)
     soils: NDArray[np.object_] | None = None
+    rising: bool = False
 
     def __post_init__(self) -> None:
         """Copy the heights read-only, and refuse values that make no grid."""
@@ -68,6 +71,7 @@ class Heightfield(Terrain):
         heights.flags.writeable = False
         object.__setattr__(self, "heights", heights)
         settle_vector(self, "center", 2, "m")
+        truth("Heightfield.rising", self.rising)
         if self.soils is not None:
             self._settle_soils()
 
@@ -98,7 +102,7 @@ class Heightfield(Terrain):
 
     def solids(self) -> tuple[Solid, ...]:
         """Return the grid as the only solid."""
-        return (HeightGrid(self.heights, self.spacing, self.center),)
+        return (HeightGrid(self.heights, self.spacing, self.center, self.rising),)
 
     def x_breaks(self) -> tuple[float, ...]:
         """Return world x of the grid lines [m]."""
@@ -110,12 +114,14 @@ class Heightfield(Terrain):
 
     def _interpolate(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Heights of the triangles at places (n,) [m]; -inf outside the grid."""
-        x_edges, y_edges = self._edges()
+        (x_edges, y_edges), heights = self._edges(), self.heights
+        if self.rising:  # Seen in a mirror, cells are cut the usual way.
+            x, heights = 2 * self.center[0] - x, heights[::-1]
         i = np.clip(np.searchsorted(x_edges, x, side="right") - 1, 0, len(x_edges) - 2)
         j = np.clip(np.searchsorted(y_edges, y, side="right") - 1, 0, len(y_edges) - 2)
         u, v = (x - x_edges[i]) / self.spacing, (y - y_edges[j]) / self.spacing
-        near, along_x = self.heights[i, j], self.heights[i + 1, j]
-        along_y, far = self.heights[i, j + 1], self.heights[i + 1, j + 1]
+        near, along_x = heights[i, j], heights[i + 1, j]
+        along_y, far = heights[i, j + 1], heights[i + 1, j + 1]
         height = np.where(
             u + v <= 1,
             near + u * (along_x - near) + v * (along_y - near),

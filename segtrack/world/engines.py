@@ -30,6 +30,7 @@ def open_engine(
     Raises:
         UnknownNameError: No such engine, or no such preset.
         MissingPyBulletError: It takes PyBullet, which is not installed.
+        MissingPackageError: It takes MuJoCo, which is not installed, or too old.
         InvalidValueError: A window or a client for an engine that is not PyBullet, or a time step that is
             not positive and finite.
         SegtrackError: There is no display for a window.
@@ -44,6 +45,10 @@ def open_engine(
     for what, given in (("window", gui), ("PyBullet client", client is not None)):
         if given:
             raise InvalidValueError(f"engine for a {what}", "pybullet", name)
+    if name == "mujoco":
+        from segtrack.mujoco import MujocoEngine
+
+        return MujocoEngine(preset, time_step, gravity)
     from segtrack.native import NativeEngine
 
     return NativeEngine(preset, time_step, gravity)

@@ -68,7 +68,8 @@ class World:
         Args:
             preset: The engine's solver settings, its default if not given; PyBullet's are `exact` (1 ms, the
                 default but for segments), `fast` (5 ms, theirs) and `coarse` (10 ms).
-            engine: `pybullet`, or `native` for segtrack's own; if not given PyBullet where it is installed.
+            engine: `pybullet`, `mujoco`, or `native` for segtrack's own; if not given PyBullet where it is
+                installed.
             time_step: Instead of the preset's [s].
             gravity: Downwards, at least 0 [m/s^2]; `set_gravity` takes any direction.
             gui: Show PyBullet's window.
@@ -79,6 +80,7 @@ class World:
         Raises:
             UnknownNameError: No such engine or preset.
             MissingPyBulletError: It takes PyBullet, which is not installed.
+            MissingPackageError: It takes MuJoCo, which is not installed, or too old.
             InvalidValueError: A time step that is not positive, a negative gravity, a window or client
                 without PyBullet, or a switch that is neither True nor False.
             SegtrackError: There is no display for a window.
@@ -109,7 +111,7 @@ class World:
 
     @property
     def engine_name(self) -> EngineName:
-        """Name of the engine: `pybullet` or `native`."""
+        """Name of the engine: `pybullet`, `native` or `mujoco`."""
         return self.engine.name
 
     @property
@@ -196,7 +198,7 @@ class World:
         Args:
             vehicle: Bundled name, path of a vehicle file, or a description.
             track_model: Name of a track model that the engine runs (`segtrack.engine.track_models`); its
-                default if not given: segments in PyBullet, compliant in the native engine.
+                default if not given: segments in PyBullet, compliant in the native engine and MuJoCo.
             position: Origin of the body frame (2,) or (3,) [m]; that of the world if not given. Without a
                 height the vehicle is placed just above the terrain under it.
             yaw: Heading about the world's z axis [rad].

@@ -252,7 +252,7 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
             expected = f"track model wheels:N must be at least 2 wheels, got {name!r}"
             yield [*call, "--track-model", name], expected
     for call in CHOOSES_AN_ENGINE:
-        yield [*call, "--engine", "steam"], "no engine 'steam'; there are: pybullet, native"
+        yield [*call, "--engine", "steam"], "no engine 'steam'; there are: pybullet, native, mujoco"
     for call in CHOOSES_A_PRESET:
         message = {
             "pybullet": "no solver preset 'slow'; there are: exact, fast, coarse",
@@ -460,7 +460,7 @@ def wrong_events() -> Iterator[tuple[list[str], str]]:
             ("--driver", "1,2", "--driver must be three numbers with commas between them, got '1,2'"),
             ("--driver", "0,0,nan", "driver's place [m] must be 3 finite numbers, got (0.0, 0.0, nan)"),
             ("--track-model", "legs", f"no track model 'legs'; there are: {ALL_MODELS}"),
-            ("--engine", "steam", "no engine 'steam'; there are: pybullet, native"),
+            ("--engine", "steam", "no engine 'steam'; there are: pybullet, native, mujoco"),
             ("--raise", "0.1,1,1e-9", "increment of a search must be at least 0.0001, got 1e-09"),
             ("--raise", "1,0.5,0.1", "end of a search must be at least its start of 1, got 0.5"),
             ("--raise-speed", "0,1,0.1", "start of a search must be above 0, got 0.0"),
@@ -519,7 +519,7 @@ def wrong_in_extras() -> Iterator[tuple[list[str], str]]:
     drive, station = ["drive", "quince"], ["station", "--no-browser", "--folder", "bad.yaml/in"]
     yield [*drive, "--course", "gap"], courses
     yield [*drive, "--setting", "nan"], "setting must be a finite number, got nan"
-    yield [*drive, "--engine", "ode"], "no engine 'ode'; there are: pybullet, native"
+    yield [*drive, "--engine", "ode"], "no engine 'ode'; there are: pybullet, native, mujoco"
     models = "segments, smooth, wheels:N, plates, compliant, surface, chain"
     yield [*drive, "--track-model", "rails"], f"no track model 'rails'; there are: {models}"
     for text, problem in (("nan", "a finite number, got nan"), ("0", "greater than 0, got 0.0")):

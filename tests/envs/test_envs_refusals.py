@@ -126,7 +126,7 @@ def test_parameters_that_cannot_be_are_refused(given, kind, message):
         pytest.param({"engine": "pybullet", "preset": "quick"}, UnknownNameError,
                      "no solver preset 'quick'; there are: exact, fast, coarse", marks=pytest.mark.pybullet),
         ({"time_step": 0.02}, InvalidValueError, "time_step [s] must be at most 0.01, got 0.02"),
-        ({"engine": "steam"}, UnknownNameError, "no engine 'steam'; there are: pybullet, native"),
+        ({"engine": "steam"}, UnknownNameError, "no engine 'steam'; there are: pybullet, native, mujoco"),
         ({"engine": "native", "track_model": "segments"}, InvalidValueError,
          "engine for track model 'segments' must be pybullet, got 'native'"),
         ({"control_frequency": 50, "preset": "fast", "belt_speed": 2}, InvalidValueError,

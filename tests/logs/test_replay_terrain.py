@@ -131,7 +131,7 @@ def test_a_setting_of_ground_without_one_is_refused():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"engine": "mujoco"}, "no engine 'mujoco'; there are: pybullet, native"),
+        ({"engine": "ode"}, "no engine 'ode'; there are: pybullet, native, mujoco"),
         ({"frame": "map"}, "no frame 'map'; there are: log, terrain"),
         ({"event": "crest"}, "no event 'crest'; there are: touch, start"),
         ({"event": math.nan}, "event [s] must be a finite number, got nan"),

@@ -28,7 +28,7 @@ def soft_world():
         (
             lambda: segtrack.World(engine="bullet"),
             UnknownNameError,
-            "no engine 'bullet'; there are: pybullet, native",
+            "no engine 'bullet'; there are: pybullet, native, mujoco",
         ),
         (
             lambda: segtrack.World("coarse", engine="native"),

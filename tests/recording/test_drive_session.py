@@ -40,7 +40,7 @@ def drive(session, *commands, ticks=10):
     [
         ({"vehicle": ""}, InvalidValueError, "vehicle must be a name or the path of a file, got ''"),
         ({"course": 3}, InvalidValueError, "course must be a name or the path of a file, got 3"),
-        ({"engine": "ode"}, UnknownNameError, "no engine 'ode'; there are: pybullet, native"),
+        ({"engine": "ode"}, UnknownNameError, "no engine 'ode'; there are: pybullet, native, mujoco"),
         ({"friction": math.nan}, InvalidValueError, "friction [-] must be a finite number, got nan"),
         ({"payload": -1.0}, InvalidValueError, "payload [kg] must be at least 0, got -1.0"),
         ({"payload_position": (0, 1)}, InvalidValueError,

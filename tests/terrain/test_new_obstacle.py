@@ -132,7 +132,7 @@ def test_a_course_file_has_it_with_angles_in_degrees_and_limits_of_its_class(lai
          "its keywords are: x, y, length, width, height, yaw"),
         (terrain.Heightfield, {"heights": [[0, 0], [0, 0]], "cell": 0.1},
          "Heightfield has no keyword 'cell', needs the keyword 'spacing'; "
-         "its keywords are: friction, soil, heights, spacing, center, soils"),
+         "its keywords are: friction, soil, heights, spacing, center, soils, rising"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_keyword_names_the_class_and_its_keywords(kind, keywords, message):

@@ -455,7 +455,7 @@ def test_what_is_left_open_is_chosen(engine: EngineName, track_model: str, chose
 @pytest.mark.parametrize(
     ("engine", "track_model", "error", "message"),
     [
-        ("mujoco", None, UnknownNameError, "no engine 'mujoco'; there are: pybullet, native"),
+        ("ode", None, UnknownNameError, "no engine 'ode'; there are: pybullet, native, mujoco"),
         (
             "native",
             "segments",
@@ -483,7 +483,7 @@ def test_what_does_not_go_together_is_refused(
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"engine": "mujoco"}, UnknownNameError, "no engine 'mujoco'; there are: pybullet, native"),
+        ({"engine": "ode"}, UnknownNameError, "no engine 'ode'; there are: pybullet, native, mujoco"),
         (
             {"engine": "native", "gui": True},
             InvalidValueError,

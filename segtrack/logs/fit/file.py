@@ -124,7 +124,7 @@ class FitFile(Spec):
     """Name of a track model, `compliant` if not given. Steady turns can also be fitted with
     `uniform pressure`, which needs no engine."""
     engine: EngineName | None = None
-    """native or pybullet; native if not given, where it runs the track model."""
+    """native, pybullet or mujoco; native if not given, where it runs the track model."""
     time_step: Positive = 0.001
     """Time step of the simulations [s]."""
     signals: Annotated[dict[str, SignalSpec], Field(min_length=1), BeforeValidator(_filled)]

@@ -7,10 +7,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
-from typing import get_args
 from urllib.parse import quote
 
 from segtrack.courses import (
@@ -23,7 +21,7 @@ from segtrack.courses import (
     load_syllabus,
 )
 from segtrack.description import VehicleDescription, bundled_vehicles, load_vehicle
-from segtrack.engine import EngineName, track_model_names
+from segtrack.engine import installed_engines, track_model_names
 from segtrack.errors import FileAccessError, InvalidValueError, NotReadyError, SegtrackError, UnknownNameError
 from segtrack.files import check_writable
 from segtrack.recording import DriveSetup, compact_gently, is_uncompressed
@@ -291,7 +289,7 @@ class Catalogue:
 
     def _options(self) -> Options:
         """Choices that the page offers."""
-        engines = [name for name in get_args(EngineName) if name != "pybullet" or find_spec("pybullet")]
+        engines = installed_engines()
         models = dict.fromkeys(model for engine in engines for model in track_model_names(engine))
         models.pop("wheels:N", None)  # Any number of wheels: nothing to choose from.
         courses = [self.course(name) for name in self._courses]
