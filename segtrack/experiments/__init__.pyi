@@ -64,6 +64,10 @@ from .steering import drive_turns as drive_turns
 from .steering import turn_on_a_slope as turn_on_a_slope
 from .steering import turn_on_the_spot as turn_on_the_spot
 from .steering import uniform_turns as uniform_turns
+from .step_statics import RestPoses as RestPoses
+from .step_statics import StaticsGrid as StaticsGrid
+from .step_statics import StepStatics as StepStatics
+from .step_statics import balanced as balanced
 from .study import StudyResult as StudyResult
 from .study import job_of_row as job_of_row
 from .study import run_row as run_row
@@ -107,4 +111,5 @@ from .variants import with_imposed_motion as with_imposed_motion
 from .variants import with_lateral_friction as with_lateral_friction
 from .variants import with_pulleys as with_pulleys
 from .variants import with_sub_steps as with_sub_steps
+from .variants import without_grousers as without_grousers
 from .variants import without_segment as without_segment

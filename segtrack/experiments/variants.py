@@ -124,6 +124,11 @@ def with_body(
     return vehicle.model_copy(update={"body": changed})
 
 
+def without_grousers(vehicle: VehicleDescription) -> VehicleDescription:
+    """Copy of a vehicle with smooth belts."""
+    return _with_tracks(vehicle, lambda track: track.model_copy(update={"grousers": None}))
+
+
 def with_grousers(vehicle: VehicleDescription, height: float = 1.0, count: float = 1.0) -> VehicleDescription:
     """Copy of a vehicle with grouser height and number scaled, rounded to whole patterns.
 

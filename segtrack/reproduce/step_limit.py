@@ -1,12 +1,13 @@
-"""`segtrack reproduce step-limit`: the highest step that Quince can climb, with and without seeing it.
+"""`segtrack reproduce step-limit`: the highest step that Quince can climb: by statics, by search, by a policy.
 
 From the nominal start, at each height: an open-loop search, of which a success proves that the height can be
 climbed; and the policy that comes with segtrack. What the search finds at 4 ms counts if it succeeds at 1 ms,
-too.
+too. Beside them stands what slow motion can do, with grousers that hold on the step's edge and with smooth belts.
 """
 
 from __future__ import annotations
 
+import math
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -16,9 +17,11 @@ import typer
 from matplotlib.figure import Figure
 from rich.table import Table
 
+from segtrack.description import load_vehicle
 from segtrack.envs import VectorEnvironment
 from segtrack.envs.learning import ActionPlan, make_policy, search_plan
 from segtrack.errors import InvalidValueError
+from segtrack.experiments import StepStatics, without_grousers
 from segtrack.report import Outcome, label_axes, new_figure
 from segtrack.reproduce.registry import MOST_ROBOTS, Session, parse_numbers
 
@@ -29,6 +32,8 @@ PRESETS = ("fast", "exact")
 REPEATED = 16
 """Number of a generation's fastest successes that are repeated."""
 TASK = "StepClimb"
+_TOLERANCE = 0.01
+"""Of a limit by statics, about what its grid is good for [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +95,22 @@ def try_height(
     return HeightResult(height, plan, {name: policy_succeeds(height, policy, name) for name in PRESETS})
 
 
-def series_of(results: list[HeightResult], policy: str) -> dict[str, list[bool]]:
+def statics_limits(session: Session) -> dict[str, float]:
+    """Greatest heights that slow motion leads up [m], by what the belts are."""
+    quince = load_vehicle("quince")
+    contenders = {"grousers": StepStatics(quince), "smooth": StepStatics(without_grousers(quince))}
+    limits = {}
+    for name, statics in contenders.items():
+        total = math.ceil(math.log2(statics.highest / _TOLERANCE))
+        with session.counting(f"heights by statics, {name}", total) as done:
+            limits[name] = round(statics.limit(_TOLERANCE, done), 3)
+    return limits
+
+
+def series_of(results: list[HeightResult], policy: str, statics: dict[str, float]) -> dict[str, list[bool]]:
     """Truth values of each height (climbed or not), by who climbed and at which time step."""
     return {
+        **{f"statics, {name}": [at.height <= limit for at in results] for name, limit in statics.items()},
         "search, 4 ms": [at.plan.succeeds for at in results],
         "its plan, 1 ms": [at.plan.repeated for at in results],
         f"{policy}, 4 ms": [at.policy[PRESETS[0]] for at in results],
@@ -100,27 +118,27 @@ def series_of(results: list[HeightResult], policy: str) -> dict[str, list[bool]]
     }
 
 
-def limit_table(results: list[HeightResult], policy: str) -> Table:
+def limit_table(results: list[HeightResult], policy: str, statics: dict[str, float]) -> Table:
     """Make the table of heights."""
-    series = series_of(results, policy)
+    series = series_of(results, policy, statics)
     table = Table(
         "height [m]", "generations", *series, title="Quince at a step, nominal start: who climbs it"
     )
     for at, *climbed in zip(results, *series.values(), strict=True):
         cells = ["yes" if each else "no" for each in climbed]
         table.add_row(f"{at.height:g}", str(at.plan.generations), *cells)
-    highest = [greatest(results, climbed) for climbed in series.values()]
+    highest = [*statics.values(), *(greatest(results, own) for own in list(series.values())[len(statics) :])]
     table.add_section()
     table.add_row("greatest", "", *("none" if each is None else f"{each:g} m" for each in highest))
     return table
 
 
-def draw_limits(results: list[HeightResult], policy: str) -> Figure:
+def draw_limits(results: list[HeightResult], policy: str, statics: dict[str, float]) -> Figure:
     """Draw who climbs which height, and the plan for the greatest one that was climbed at both time steps."""
     figure = new_figure(8.0, 6.0)
     above, below = figure.subplots(2, 1)
     heights = [at.height for at in results]
-    series = series_of(results, policy)
+    series = series_of(results, policy, statics)
     for row, climbed in enumerate(series.values()):
         for height, good in zip(heights, climbed, strict=True):
             colour = "tab:green" if good else "lightgray"
@@ -158,7 +176,14 @@ def run(
     for height in chosen:  # Mistakes, before any work.
         with closing(VectorEnvironment(TASK, 1, height=height)) as env:
             make_policy(policy, env)
+    statics = statics_limits(session)
     results = [try_height(height, policy, robots, generations, seed, session) for height in sorted(chosen)]
-    summary = {"policy": policy, "robots": robots, "seed": seed, "heights": [at.summary() for at in results]}
-    files = {"step-limit.json": summary, "step-limit.png": draw_limits(results, policy)}
-    return Outcome([limit_table(results, policy)], summary, files)
+    summary = {
+        "policy": policy,
+        "robots": robots,
+        "seed": seed,
+        "statics": statics,
+        "heights": [at.summary() for at in results],
+    }
+    files = {"step-limit.json": summary, "step-limit.png": draw_limits(results, policy, statics)}
+    return Outcome([limit_table(results, policy, statics)], summary, files)
