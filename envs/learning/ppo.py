@@ -17,6 +17,7 @@ import torch
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 from stable_baselines3 import PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
 from segtrack.envs.learning.exchange import save_onnx
@@ -180,7 +181,7 @@ def _horizon(settings: TrainingSettings) -> int:
     return max(min(_HORIZON, settings.steps // settings.robots), 2)
 
 
-def _layers(model: PPO) -> list[torch.nn.Linear]:
+def _layers(model: BaseAlgorithm) -> list[torch.nn.Linear]:
     """Layers of the mean action's network."""
     policy: Any = model.policy
     modules = (*policy.mlp_extractor.policy_net.modules(), *policy.action_net.modules())

@@ -67,7 +67,7 @@ class StaticsGrid:
 
 
 class _Disc(NamedTuple):
-    """Pulley in its part's frame [m]: centre, radius to the belt's outer face, radius to its grousers' tips."""
+    """Pulley in its part's frame [m]: centre, radii to the belt's outer face and to its grousers' tips."""
 
     x: float
     z: float
@@ -111,7 +111,7 @@ class _Poses(NamedTuple):
 
 
 class _Contacts(NamedTuple):
-    """Points of contact, arrays of one shape: x, z of the point [m] and of the unit normal into the vehicle."""
+    """Points of contact, arrays of one shape: x, z of points [m] and of unit normals into the vehicle."""
 
     x: Floats
     z: Floats
@@ -217,11 +217,13 @@ class StepStatics:
         for start, count in zip(starts, counts, strict=False):
             pairs = [(start + i, start + j) for i in range(count) for j in range(i)]
             self._features += pairs or ([(start, start)] if count else [])
-        self._pitches = np.arange(_LEAST_PITCH, max_pitch, grid.pitch)
+        self._pitches: Floats = np.arange(_LEAST_PITCH, max_pitch, grid.pitch)
         reach = float(np.linalg.norm(self._discs(np.zeros(1), np.zeros(1))[0, :, :2], axis=1).max())
         reach += max(disc.tip for disc in self._body.discs) + 2 * grid.distance
         # Zero is on the grid.
-        self._places = grid.distance * np.arange(-math.ceil(reach / grid.distance), 11)
+        self._places: Floats = grid.distance * np.arange(
+            -math.ceil(reach / grid.distance), 11, dtype=np.float64
+        )
 
     def rest_poses(self, height: float) -> RestPoses:
         """Find the poses at rest at a step of a height [m], and connect them."""
@@ -351,7 +353,8 @@ class StepStatics:
         edges = [f >= self._first_pair for f in features]
 
         def demands_at(share: Floats) -> tuple[Floats, Floats]:
-            poses = _Poses(*(start + share[:, None] * stride).T, discs)
+            x, pitch = (start + share[:, None] * stride).T
+            poses = _Poses(x, pitch, discs)
             return (
                 _demand_of(poses, one[0], one[1], edges[0], height),
                 _demand_of(poses, two[0], two[1], edges[1], height),

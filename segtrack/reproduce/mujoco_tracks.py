@@ -40,10 +40,10 @@ vehicle: MuJoCo's default ones lift it off 23 times a second, and turns depend o
 
 @dataclass(frozen=True)
 class Substitute:
-    """What stands for a track in MuJoCo.
+    """Substitute for a track in MuJoCo.
 
     Attributes:
-        name: What it is, in words.
+        name: Name, in words.
         count: Number of boxes or wheels a track.
         turns: True for wheels on axles; False for boxes whose surface moves.
         calm: True for `CALM` contacts; False for MuJoCo's default ones.
@@ -251,6 +251,7 @@ def draw_results(results: Sequence[TrackResult], expected: float) -> Figure:
     axes.axvline(expected, color="black", linestyle="--", label="planar friction")
     axes.set_yticks(range(len(names)), names)
     axes.invert_yaxis()
+    axes.set_xlim(0.0, 1.1)  # With room for the legend.
     axes.legend(loc="lower right")
     label_axes(axes, "yaw rate on the spot over that without slip [-]", "", "PackBot")
     return figure

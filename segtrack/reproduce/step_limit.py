@@ -1,8 +1,9 @@
-"""`segtrack reproduce step-limit`: the highest step that Quince can climb: by statics, by search, by a policy.
+"""`segtrack reproduce step-limit`: the highest step that Quince climbs: by statics, search and a policy.
 
 From the nominal start, at each height: an open-loop search, of which a success proves that the height can be
 climbed; and the policy that comes with segtrack. What the search finds at 4 ms counts if it succeeds at 1 ms,
-too. Beside them stands what slow motion can do, with grousers that hold on the step's edge and with smooth belts.
+too. Beside them stands what slow motion can do, with grousers that hold on the step's edge, and with smooth
+belts.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ REPRODUCE = (
     "robots",
     "verdict",
     "step-limit",
+    "mujoco-tracks",
 )
 LOG = ["log.csv", "--mapping", "log.yaml"]
 REPLAYS = [["log", "compare", *LOG], ["log", "report", *LOG]]
@@ -297,6 +298,10 @@ def wrong_names() -> Iterator[tuple[list[str], str]]:
     )
     constant = ["evaluate", "StepClimb", "--policy", "constant"]
     yield [*constant, "--track-model", "segments"], f"{unbatched}, got segments"
+    tracks = ["reproduce", "mujoco-tracks", "--time-steps"]
+    yield [*tracks, "0.001,x"], "--time-steps must be numbers with commas between them, got '0.001,x'"
+    bounds = "--time-steps must be numbers from 0.0001 to 0.02, each of them once, got "
+    yield [*tracks, "1"], f"{bounds}'1'"
     limit = ["reproduce", "step-limit"]
     yield [*limit, "--policy", "clever"], f"no policy 'clever'; there are: {names}"
     yield [*limit, "--heights", "0.4,x"], "--heights must be numbers with commas between them, got '0.4,x'"

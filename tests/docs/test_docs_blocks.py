@@ -20,6 +20,7 @@ from tables import each_row
 
 from docs import given
 from segtrack.cli.app import app
+from segtrack.errors import MissingPackageError
 
 PAGES = pages()
 INLINE = re.compile(r"`(segtrack [^`]+)`")
@@ -116,6 +117,8 @@ def exists(name: str) -> bool:
             functools.reduce(getattr, parts[length:], importlib.import_module(module))
         except AttributeError:
             return False
+        except MissingPackageError:
+            return True
         except ModuleNotFoundError as error:
             if not module.startswith(error.name or ""):
                 return True

@@ -16,7 +16,7 @@ def test_courses_are_those_of_environments_with_the_same_seeds_and_show_robot_an
     with environment("RoughTerrain", engine="native", **given) as env:
         for course in sheet.courses:
             _, info = env.reset(seed=course.seed)
-            named = {name: info["parameters"][name] for name in ("roughness", "kind", "initial_y")}
+            named = {name: info["parameters"][name] for name in ("roughness", "kind", "length", "initial_y")}
             named["kind"] = env.parameters["kind"].options[named["kind"]]
             assert course.values == named
             red, green, blue = course.picture.astype(int).reshape(-1, 3).T

@@ -14,7 +14,7 @@ from segtrack.errors import InvalidValueError
 from segtrack.experiments import StaticsGrid, StepStatics, balanced, without_grousers
 
 HALF, RADIUS, CENTER = 0.2675, 0.075, -0.05
-"""Of Quince's body track: half the distance of its pulleys, their radius; the place of the body's mass [m]."""
+"""Of Quince: half the distance of its main pulleys, their radius; the place of the body's mass [m]."""
 COARSE = StaticsGrid(distance=0.03, flipper=0.54, pitch=math.radians(2.0), turn=0.25)
 
 

@@ -402,7 +402,7 @@ def test_a_vehicle_that_cannot_be_is_a_row_with_its_reason(tmp_path):
             "parameters.a.high must be above the low of 0.3, got 0.3",
         ),
         ("last: 0.4", "last: 0.05", "search.last must be at least the first of 0.1, got 0.05"),
-        ("engine: native", "engine: nativ", "engine must be 'pybullet' or 'native', got 'nativ'"),
+        ("engine: native", "engine: nativ", "engine must be 'pybullet', 'native' or 'mujoco', got 'nativ'"),
         ("compliant", "segments", "track model"),
         (
             "engine: native",
