@@ -58,7 +58,7 @@ class LearningCurve:
             strands: Strands of the training, see `TrainingSettings.strands`.
 
         Raises:
-            FileAccessError: The file is damaged.
+            FileAccessError: The file is damaged, or lacks a column, as that of other levels does.
         """
         self._path = path
         self._names = (*COLUMNS, *map(level_column, strands), *map(success_column, levels))
@@ -68,7 +68,9 @@ class LearningCurve:
         try:
             with path.open(newline="", encoding="utf-8") as file:
                 self.rows = [{n: float(row[n]) for n in self._names} for row in csv.DictReader(file)]
-        except (ValueError, TypeError, KeyError, OSError):
+        except KeyError as error:
+            raise FileAccessError("read learning curve", path, f"it has no column {error}") from None
+        except (ValueError, TypeError, OSError):
             raise FileAccessError("read learning curve", path, "it is damaged") from None
 
     def last(self, name: str, otherwise: float = 0.0) -> float:

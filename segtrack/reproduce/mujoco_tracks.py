@@ -112,12 +112,15 @@ def drive_substitute(vehicle: VehicleDescription, kind: Substitute, time_step: f
     """Measure one of MuJoCo's own kinds of track at a time step [s].
 
     Raises:
-        MissingPackageError: MuJoCo is not installed.
+        MissingPackageError: MuJoCo is not installed, or is older than its integrator `discrete` (3.13).
     """
     try:
         import mujoco
     except ImportError:
         raise MissingPackageError("MuJoCo's tracks", "mujoco", "mujoco") from None
+    if not hasattr(mujoco.mjtIntegrator, "mjINT_DISCRETE"):
+        needed = f"MuJoCo 3.13 in place of {mujoco.__version__}"
+        raise MissingPackageError("MuJoCo's tracks", needed, "mujoco")
     model = mujoco.MjModel.from_xml_string(substitute_xml(vehicle, kind, time_step))
     no_slip = 2 * TURNING_SPEED / vehicle.require_track_offsets().gauge
     turning, _ = _drive(mujoco, model, (-TURNING_SPEED, TURNING_SPEED))

@@ -47,6 +47,8 @@ def test_a_task_without_a_policy_is_told_which_have_one(tmp_path, monkeypatch):
     [
         ("StepClimb", {"height": 0.24}, 32),
         ("StepClimb", {"height": 0.36}, 31),
+        ("StepClimb", {"height": 0.48}, 26),
+        ("StepClimb", {"height": 0.56}, 29),
         ("StairClimb", {"direction": "up"}, 30),
         ("StairClimb", {"direction": "down"}, 30),
         ("GapCross", {}, 30),

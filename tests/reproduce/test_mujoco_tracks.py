@@ -16,7 +16,7 @@ PACKBOT = load_vehicle("packbot")
 
 @pytest.mark.parametrize("kind", SUBSTITUTES, ids=lambda kind: kind.name)
 def test_a_substitute_weighs_what_the_vehicle_weighs_and_stands_on_its_tips(kind):
-    mujoco = pytest.importorskip("mujoco", reason="needs the extra mujoco")
+    mujoco = pytest.importorskip("mujoco", "3.13", reason="needs MuJoCo and its integrator discrete")
     model = mujoco.MjModel.from_xml_string(substitute_xml(PACKBOT, kind, 0.002))
     wheels = 2 * kind.count if kind.turns else 0
     assert model.body_mass.sum() == pytest.approx(PACKBOT.mass * (1 + 1e-4 * wheels))
@@ -28,7 +28,7 @@ def test_a_substitute_weighs_what_the_vehicle_weighs_and_stands_on_its_tips(kind
 
 @pytest.mark.slow
 def test_belts_turn_by_friction_and_what_mujoco_has_turns_less():
-    pytest.importorskip("mujoco", reason="needs the extra mujoco")
+    pytest.importorskip("mujoco", "3.13", reason="needs MuJoCo and its integrator discrete")
     expected = expected_turning(PACKBOT)
     for engine in ("native", "mujoco"):
         ours = drive_belts(PACKBOT, engine, 0.004)
