@@ -11,7 +11,7 @@ from segtrack.envs import Environment
 from segtrack.envs.learning import make_policy
 
 
-def main(headless: bool = False, height: float = 0.36, picture: Picture = None) -> None:
+def main(headless: bool = False, height: float = 0.52, picture: Picture = None) -> None:
     """Drive one episode of StepClimb with the bundled policy."""
     mode = "rgb_array" if picture is not None else None if headless else "human"
     env = Environment("StepClimb", render_mode=mode, height=height)
