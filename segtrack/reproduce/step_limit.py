@@ -26,7 +26,7 @@ from segtrack.experiments import StepStatics, without_grousers
 from segtrack.report import Outcome, label_axes, new_figure
 from segtrack.reproduce.registry import MOST_ROBOTS, Session, parse_numbers
 
-HEIGHTS = (0.36, 0.40, 0.44, 0.48, 0.50, 0.52, 0.54)
+HEIGHTS = (0.36, 0.40, 0.44, 0.48, 0.52, 0.56, 0.60)
 """Heights of the steps [m]."""
 PRESETS = ("fast", "exact")
 """Presets of the native engine: of the search, and of its repetition."""
@@ -163,7 +163,7 @@ def draw_limits(results: list[HeightResult], policy: str, statics: dict[str, flo
 def run(
     session: Session,
     heights: Annotated[
-        str | None, typer.Option(help="Heights in m, with commas; 0.36 to 0.54.", show_default=False)
+        str | None, typer.Option(help="Heights in m, with commas; 0.36 to 0.60.", show_default=False)
     ] = None,
     policy: Annotated[str, typer.Option(help="Policy that is compared, as for evaluate.")] = "ppo",
     robots: Annotated[int, typer.Option(help="Plans of a generation.", min=4, max=MOST_ROBOTS)] = 128,
