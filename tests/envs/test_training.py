@@ -219,7 +219,11 @@ def test_training_is_not_overwritten_and_nothing_is_not_resumed(
         ("settings.json", b'{"task": "Gap', "cannot read training settings {}: it is damaged"),
         ("settings.json", b'{"job": "GapCross"}', "cannot read training settings {}: it is damaged"),
         ("curve.csv", b"steps,minutes\n1,x\n", "cannot read learning curve {}: it is damaged"),
-        ("curve.csv", b"steps,minutes\n1,2\n", "cannot read learning curve {}: it has no column 'simulation'"),
+        (
+            "curve.csv",
+            b"steps,minutes\n1,2\n",
+            "cannot read learning curve {}: it has no column 'simulation'",
+        ),
     ],
 )
 def test_damaged_files_are_said_to_be(
