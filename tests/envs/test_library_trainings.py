@@ -319,3 +319,22 @@ def test_a_library_trained_for_200_000_steps_climbs(train, heights, height, leas
         assert successes(train(0, heights), height) >= least
     finally:
         torch.set_num_threads(threads)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("train", [stable_baselines3, rsl_rl, skrl, torchrl, cleanrl])
+def test_a_training_is_the_same_by_its_seed_to_the_bit(monkeypatch, train):
+    torch = pytest.importorskip("torch")
+    for name, value in {"ROBOTS": 8, "ROLLOUTS": 2, "BATCH": 64}.items():
+        monkeypatch.setattr(f"{__name__}.{name}", value)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    env = VectorEnvironment("StepClimb", 4, preset="fast", threads=1, height=(0.1, 0.4))
+    seen, _ = env.reset(seed=5)
+    try:
+        one, again, other = (train(seed, (0.2, 0.36))(env, seen) for seed in (0, 0, 1))
+    finally:
+        torch.set_num_threads(threads)
+        env.close()
+    np.testing.assert_array_equal(one, again)
+    assert (one != other).any(axis=1).all()
