@@ -308,7 +308,8 @@ def cleanrl(seed, heights):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("train", "heights", "height", "least"), [(stable_baselines3, (0.2, 0.36), 0.32, 33)]
+    ("train", "heights", "height", "least"),
+    [(stable_baselines3, (0.2, 0.36), 0.32, 33), (skrl, (0.1, 0.28), 0.32, 33)],
 )
 def test_a_library_trained_for_200_000_steps_climbs(train, heights, height, least):
     """Least numbers are of 64, below the 95 % interval of what was measured: more than half of them."""
