@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from numba.core import event
 
-NOTICE = "segtrack: compiling kernels, once after installation or a change: up to a minute"
+NOTICE = "segtrack: compiling kernels, once after installation or a change: a minute or two"
 
 
 class Reporter(Protocol):

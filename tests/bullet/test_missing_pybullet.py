@@ -101,6 +101,6 @@ def test_the_first_compilation_is_announced_once(tmp_path: Path) -> None:
     ]
     assert [process.stdout for process in said] == ["", ""]
     assert [process.stderr for process in said] == [
-        "segtrack: compiling kernels, once after installation or a change: up to a minute\n",
+        "segtrack: compiling kernels, once after installation or a change: a minute or two\n",
         "",
     ]
