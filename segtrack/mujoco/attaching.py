@@ -18,6 +18,7 @@ from segtrack.ground import pack_ground
 from segtrack.mujoco.binding import check_options
 from segtrack.mujoco.callbacks import CALLBACK, put_into
 from segtrack.mujoco.loose_geoms import LooseGeomWatch
+from segtrack.mujoco.moving_bodies import check_islands
 from segtrack.mujoco.vehicle import MujocoVehicle, SavedMujocoVehicle
 from segtrack.robot import Robot
 from segtrack.terrain import Terrain, from_mujoco, terrains_of
@@ -33,6 +34,8 @@ class AttachedVehicle(MujocoVehicle):
             InvalidValueError: Options of the model have changed to such with which belts would be wrong.
         """
         check_options(self._options)
+        if self._moving is not None and self._moving.bodies:
+            check_islands(self._options)
         super().prepare()
         self._watch.look(self.data, self._view.position, self._belt_points)
 
@@ -40,6 +43,8 @@ class AttachedVehicle(MujocoVehicle):
     def _watch(self) -> LooseGeomWatch:
         """Watch for bodies that its belts pass through."""
         carried, reach = self.binding.with_carried(self.model), float(self.arrays.reaches[0])
+        if self._moving is not None:
+            carried |= set(self._moving.bodies)
         return LooseGeomWatch(self.model, carried, self.description.name, reach)
 
     def _belt_points(self) -> list[NDArray[np.float64]]:
