@@ -113,8 +113,8 @@ class MovingBodies:
         sections, points = int(arrays.belts.section_starts[-1]), arrays.belts.points.shape[1]
         memory = allocate_belt_memory(sections, points, sections)
         changing: list[Any] = [*memory[:2], *memory.contacts, np.zeros_like(hosted.state.slack)]
-        changing += [np.zeros((links, 6)), np.zeros(1, dtype=np.intp)]
-        block, (places, taken, *contacts, slack, before, known) = in_one_block(changing)
+        changing += [np.zeros((links, 6)), np.zeros((links, 6)), np.zeros(1, dtype=np.intp)]
+        block, (places, taken, *contacts, slack, before, drift, known) = in_one_block(changing)
         memory = BeltMemory(places, taken, ContactHistory(*contacts))
         forget_all(memory)
         lanes = rows * MAX_SOLIDS_PER_POINT
@@ -135,7 +135,7 @@ class MovingBodies:
                 memory=memory,
                 candidates=type(candidates)(*(array[0] for array in candidates)),
                 before=before,
-                drift=np.zeros((links, 6)),
+                drift=drift,
                 known=known,
                 coupled=np.zeros(1, dtype=np.intp),
                 matrices=np.zeros((3, 6, max(6, model.nv))),

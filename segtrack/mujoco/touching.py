@@ -39,6 +39,8 @@ _EQUALITY = 0
 """MuJoCo's kind of rows of equalities (`mjtConstraint`)."""
 _NEAR = 0.05
 """Distance at which rows are made for a link and a body [m], beside the way of two steps."""
+_RECENT = 0.25
+"""Weight of the last step in the expected change of a body's velocity [-]."""
 _TINY = 1e-9
 """Mass that keeps A = L L^T positive, over its trace [-]."""
 
@@ -250,10 +252,15 @@ def _see_from(host: HostedVehicle, touched: TouchedBody) -> None:
         write(seen.velocities, link, over)
         write(seen.angular_velocities, link, relative)
         for k in range(3):
-            # What is not the link's own change was the body's, which goes on.
-            known = 1.0 if touched.known[0] == 1 else 0.0
-            touched.drift[link, k] = known * (over[k] - touched.before[link, k] - last[k])
-            touched.drift[link, 3 + k] = known * (relative[k] - touched.before[link, 3 + k] - turned[k])
+            # What is not the link's own change was the body's, which goes on as on average of late: by the
+            # last one alone contacts would press and not press by turns.
+            gained = over[k] - touched.before[link, k] - last[k]
+            whirled = relative[k] - touched.before[link, 3 + k] - turned[k]
+            if touched.known[0] == 1:
+                touched.drift[link, k] += _RECENT * (gained - touched.drift[link, k])
+                touched.drift[link, 3 + k] += _RECENT * (whirled - touched.drift[link, 3 + k])
+            else:
+                touched.drift[link, k] = touched.drift[link, 3 + k] = 0.0
             touched.before[link, k], touched.before[link, 3 + k] = over[k], relative[k]
     touched.known[0] = 1
     for t in range(len(own.belt_origins)):

@@ -132,6 +132,11 @@ class MujocoVehicle(BeltVehicle):
         if len(constraint) == len(self._exchange.constraint):
             self._exchange.constraint[:] = constraint
 
+    @property
+    def touches(self) -> tuple[int, ...]:
+        """Bodies of the model that move and that its belts touch."""
+        return self._moving.bodies if self._moving is not None else ()
+
     def _bind(self, model: Any, data: Any) -> None:
         """Take the places of the vehicle in a model; commands, belts and contacts stay."""
         for what in ("qpos", "qvel"):
@@ -336,14 +341,14 @@ class MujocoVehicle(BeltVehicle):
             if len(self._backup) != len(self._block):
                 self._backup = np.empty_like(self._block)
             self._backup[:] = self._block
-            if self._moving is not None and self._moving.bodies:
+            if self._moving is not None and self.touches:
                 self._touches = self._moving.save()
 
     def _go_back(self) -> None:
         """Go back to before the step was prepared, commands excepted."""
         kept = [getattr(self.state, name).copy() for name in _COMMANDS]
         self._block[:] = self._backup
-        if self._moving is not None and self._moving.bodies:
+        if self._moving is not None and self.touches:
             self._moving.restore(self._touches)
         for name, array in zip(_COMMANDS, kept, strict=True):
             getattr(self.state, name)[:] = array
