@@ -113,7 +113,7 @@ class MovingBodies:
         sections, points = int(arrays.belts.section_starts[-1]), arrays.belts.points.shape[1]
         memory = allocate_belt_memory(sections, points, sections)
         changing: list[Any] = [*memory[:2], *memory.contacts, np.zeros_like(hosted.state.slack)]
-        changing += [np.zeros((links, 6)), np.zeros((links, 6)), np.zeros(1, dtype=np.intp)]
+        changing += [np.zeros((links, 12)), np.zeros((links, 6)), np.zeros(1, dtype=np.intp)]
         block, (places, taken, *contacts, slack, before, drift, known) = in_one_block(changing)
         memory = BeltMemory(places, taken, ContactHistory(*contacts))
         forget_all(memory)

@@ -56,7 +56,8 @@ def add(
         orientation: Body frame in the world, quaternion (x, y, z, w).
         touches: Names of bodies that move, of the spec as it will be compiled, which its belts touch; for
             these it gets inactive equalities, and MuJoCo's islands are disabled. Through other bodies that
-            move belts pass.
+            move belts pass. Belts push such bodies and drive over them where something else bears these:
+            none are for vehicles that are bolted down.
 
     Returns:
         The `MjsBody` of the vehicle's body, for sensors, cameras and arms.
@@ -64,7 +65,7 @@ def add(
     Raises:
         UnknownNameError: No such vehicle.
         VehicleFileError: The vehicle file has mistakes.
-        InvalidValueError: Not an MjSpec, or a number that is not finite.
+        InvalidValueError: Not an MjSpec, a number that is not finite, or bodies that its belts cannot touch.
     """
     if not isinstance(spec, mujoco.MjSpec):
         raise InvalidValueError("spec", "a mujoco.MjSpec", spec)
@@ -72,6 +73,9 @@ def add(
     warn_of_low_shapes(description)
     if isinstance(touches, str) or not all(isinstance(name, str) for name in touches):
         raise InvalidValueError("touches", "a list of names of bodies", touches)
+    if touches and description.body.fixed:
+        reason = "empty: a body that belts alone bear would chatter on those of a vehicle that is bolted down"
+        raise InvalidValueError(f"touches of {description.name!r}", reason, list(touches))
     return add_bodies(spec, description, prefix, *check_pose(position, orientation), touches)
 
 

@@ -39,8 +39,8 @@ _EQUALITY = 0
 """MuJoCo's kind of rows of equalities (`mjtConstraint`)."""
 _NEAR = 0.05
 """Distance at which rows are made for a link and a body [m], beside the way of two steps."""
-_RECENT = 0.25
-"""Weight of the last step in the expected change of a body's velocity [-]."""
+_LEVEL, _TREND = 0.4, 0.1
+"""Weights of the last step in what velocities over a body, and their changes, are of late [-]."""
 _TINY = 1e-9
 """Mass that keeps A = L L^T positive, over its trace [-]."""
 
@@ -56,7 +56,8 @@ class TouchedBody(NamedTuple):
         state: The vehicle's state, with a slack of its own.
         memory: Memory of the contacts with it.
         candidates: Contact candidates.
-        before: Velocities of the links over it at the last step, in its frame (L, 6) [m/s, rad/s].
+        before: Mean velocities of the links over it of late, in its frame, and their trends a step (L, 12)
+            [m/s, rad/s].
         drift: Changes of these that its own motion is expected to make in the step, likewise (L, 6).
         known: 1 where these were found (1,).
         coupled: 1 where it has rows in this step (1,).
@@ -252,16 +253,8 @@ def _see_from(host: HostedVehicle, touched: TouchedBody) -> None:
         write(seen.velocities, link, over)
         write(seen.angular_velocities, link, relative)
         for k in range(3):
-            # What is not the link's own change was the body's, which goes on as on average of late: by the
-            # last one alone contacts would press and not press by turns.
-            gained = over[k] - touched.before[link, k] - last[k]
-            whirled = relative[k] - touched.before[link, 3 + k] - turned[k]
-            if touched.known[0] == 1:
-                touched.drift[link, k] += _RECENT * (gained - touched.drift[link, k])
-                touched.drift[link, 3 + k] += _RECENT * (whirled - touched.drift[link, 3 + k])
-            else:
-                touched.drift[link, k] = touched.drift[link, 3 + k] = 0.0
-            touched.before[link, k], touched.before[link, 3 + k] = over[k], relative[k]
+            _expect(touched, link, k, over[k], last[k])
+            _expect(touched, link, 3 + k, relative[k], turned[k])
     touched.known[0] = 1
     for t in range(len(own.belt_origins)):
         at = row(own.belt_origins, t)
@@ -271,6 +264,28 @@ def _see_from(host: HostedVehicle, touched: TouchedBody) -> None:
             turned = _into(turn, axis)
             for i in range(3):
                 seen.belt_rotations[t, i, k] = turned[i]
+
+
+@compiled
+def _expect(touched: TouchedBody, link: int, k: int, now: float, last: float) -> None:
+    """Expect of a velocity over a body that it goes on as of late, on average (Holt's smoothing).
+
+    By its change in the last step alone contacts would press and not press by turns.
+
+    Args:
+        touched: The body; `before` has mean and trend until the last step.
+        link: Index of the link.
+        k: Component.
+        now: The velocity of now [m/s or rad/s].
+        last: Change of the link's own velocity in the last step.
+    """
+    mean, trend = touched.before[link, k], touched.before[link, 6 + k]
+    if touched.known[0] == 0:
+        mean, trend = now, 0.0
+    off = now - mean - trend
+    mean, trend = mean + trend + _LEVEL * off, trend + _TREND * off
+    touched.before[link, k], touched.before[link, 6 + k] = mean, trend
+    touched.drift[link, k] = mean + trend - now - last if touched.known[0] == 1 else 0.0
 
 
 @compiled
