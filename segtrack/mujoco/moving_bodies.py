@@ -67,6 +67,20 @@ def check_islands(options: Any) -> None:
         raise InvalidValueError("flag island of the MuJoCo model", "disabled", got)
 
 
+_ROWS = (
+    "efc_type",
+    "efc_id",
+    "efc_J",
+    "efc_J_rowadr",
+    "efc_J_rownnz",
+    "efc_J_colind",
+    "efc_D",
+    "efc_R",
+    "efc_aref",
+)
+"""What MuJoCo calls the fields of `SolverRows`."""
+
+
 class SavedTouches(NamedTuple):
     """What is remembered of bodies that move: a block of each, and whether any is near."""
 
@@ -164,7 +178,7 @@ class MovingBodies:
 
     def couple(self, hosted: Packed, model: Any, data: Any, step: float) -> None:
         """Let MuJoCo have these contacts."""
-        rows = Packed.of(SolverRows(*(getattr(data, name).reshape(-1) for name in SolverRows._fields)))
+        rows = Packed.of(SolverRows(*(getattr(data, name).reshape(-1) for name in _ROWS)))
         sparse = bool(mujoco.mj_isSparse(model))
         for touched in self._touched:
             couple(hosted, touched, rows, sparse, step)

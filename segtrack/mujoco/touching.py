@@ -1,8 +1,8 @@
 """Contact of belts with a body that MuJoCo moves, compiled: the belts' own kernels in the body's frame.
 
 Seen from a body B its geoms stand still, and contacts of belts with them are those with any ground: `touch`
-gives the kernels the frames of the belts in that of B, and velocities of the links over B, v_A - v_B - w_B x r
-and w_A - w_B. They find for each link A the force and torque F at its centre c, the masses A that the contacts
+gives the kernels the frames of belts in that of B, and velocities of links over B, v_A - v_B - w_B x r and
+w_A - w_B. They find for each link A the force and torque F at its centre c, the masses A that the contacts
 add, and the coupling b with a belt; with J = J_A(c) - J_B(c), the velocities of A over B per speed of a joint
 of the model, and ds the change of the belt's speed,
 
@@ -79,17 +79,29 @@ class TouchedBody(NamedTuple):
 
 
 class SolverRows(NamedTuple):
-    """Rows of MuJoCo's constraint solver in a step, by MuJoCo's names."""
+    """Rows of MuJoCo's constraint solver in a step.
 
-    efc_type: NDArray[np.int32]
-    efc_id: NDArray[np.int32]
-    efc_J: NDArray[np.float64]
-    efc_J_rowadr: NDArray[np.int32]
-    efc_J_rownnz: NDArray[np.int32]
-    efc_J_colind: NDArray[np.int32]
-    efc_D: NDArray[np.float64]
-    efc_R: NDArray[np.float64]
-    efc_aref: NDArray[np.float64]
+    Attributes:
+        kinds: `efc_type`.
+        owners: `efc_id`.
+        values: `efc_J`, flat.
+        starts: `efc_J_rowadr`.
+        counts: `efc_J_rownnz`.
+        columns: `efc_J_colind`.
+        weights: `efc_D`.
+        inverse_weights: `efc_R`.
+        aims: `efc_aref`.
+    """
+
+    kinds: NDArray[np.int32]
+    owners: NDArray[np.int32]
+    values: NDArray[np.float64]
+    starts: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    columns: NDArray[np.int32]
+    weights: NDArray[np.float64]
+    inverse_weights: NDArray[np.float64]
+    aims: NDArray[np.float64]
 
 
 @compiled
@@ -434,7 +446,7 @@ def couple(packed: Packed, bodies: Packed, rows: Packed, sparse: bool, step: flo
     for t in range(len(seen.belt_changes)):
         seen.belt_changes[t] = changes[t]
     for link in range(len(touched.equalities)):
-        start = _first_row(solver.efc_type, solver.efc_id, touched.equalities[link])
+        start = _first_row(solver.kinds, solver.owners, touched.equalities[link])
         if start < 0:
             continue
         presses = _presses(touched, link)
@@ -448,14 +460,14 @@ def couple(packed: Packed, bodies: Packed, rows: Packed, sparse: bool, step: flo
             _factor(touched.matrices[0], touched.matrices[1])
         for r in range(6):
             row_, factor = start + r, touched.matrices[1]
-            solver.efc_aref[row_], solver.efc_D[row_], solver.efc_R[row_] = 0.0, 1.0, 1.0
-            begin = solver.efc_J_rowadr[row_] if sparse else row_ * count
-            for a in range(solver.efc_J_rownnz[row_] if sparse else count):
-                dof, total = solver.efc_J_colind[begin + a] if sparse else a, 0.0
+            solver.aims[row_], solver.weights[row_], solver.inverse_weights[row_] = 0.0, 1.0, 1.0
+            begin = solver.starts[row_] if sparse else row_ * count
+            for a in range(solver.counts[row_] if sparse else count):
+                dof, total = solver.columns[begin + a] if sparse else a, 0.0
                 if presses:
                     for k in range(r, 6):
                         total += factor[k, r] * along[k, dof]
-                solver.efc_J[begin + a] = total
+                solver.values[begin + a] = total
 
 
 @compiled
