@@ -157,7 +157,7 @@ class Exchange(NamedTuple):
 
 
 class TouchLoads(NamedTuple):
-    """What bodies that move do to a vehicle in a step, in the world, as the vehicle alone would feel it.
+    """Loads of bodies that move on a vehicle in a step, in the world, as the vehicle alone would feel them.
 
     Attributes:
         any: 1 where there is anything (1,).
@@ -188,7 +188,7 @@ class HostedVehicle(NamedTuple):
         model: Arrays of MuJoCo.
         places: Its places in these.
         exchange: Quantities kept in a step.
-        touch: What bodies that move do to it.
+        touch: Loads of bodies that move.
         report: Without rows.
         outcome: See `native.Vehicles.outcomes` (5,).
     """

@@ -82,7 +82,7 @@ _ROWS = (
 
 
 class SavedTouches(NamedTuple):
-    """What is remembered of bodies that move: a block of each, and whether any is near."""
+    """Memory of the contacts with bodies that move: a block of each, and whether any is near."""
 
     blocks: tuple[NDArray[np.uint8], ...]
     near: bool

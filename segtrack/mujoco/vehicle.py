@@ -62,7 +62,7 @@ class SavedMujocoVehicle:
         step: Duration of the last step [s].
         position: Place and orientation of the root when it was taken over last (7,).
         constraint: Forces of MuJoCo's constraints in the last step.
-        touches: What it remembers of bodies that move.
+        touches: Memory of its contacts with bodies that move.
     """
 
     belts: SavedBeltVehicle
