@@ -6,6 +6,7 @@
 1. MuJoCo's `mj_step1`, and the user's control callback (`callbacks`);
 2. belts have what MuJoCo's last step gave them; root and joints are taken over (`host.finish`);
 3. contacts of belts, equations with MuJoCo's mass matrix, belts eliminated from them (`host.prepare`);
+   with bodies that move, too, whose contacts get rows of MuJoCo's solver (`touching`, `moving_bodies`);
 4. MuJoCo's `mj_step2`: its own contacts, limits, actuators and bodies, with the belts in its equations.
 
 Raises:

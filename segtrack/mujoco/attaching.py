@@ -18,6 +18,7 @@ from segtrack.ground import pack_ground
 from segtrack.mujoco.binding import check_options
 from segtrack.mujoco.callbacks import CALLBACK, put_into
 from segtrack.mujoco.loose_geoms import LooseGeomWatch
+from segtrack.mujoco.moving_bodies import check_islands
 from segtrack.mujoco.vehicle import MujocoVehicle, SavedMujocoVehicle
 from segtrack.robot import Robot
 from segtrack.terrain import Terrain, from_mujoco, terrains_of
@@ -33,6 +34,8 @@ class AttachedVehicle(MujocoVehicle):
             InvalidValueError: Options of the model have changed to such with which belts would be wrong.
         """
         check_options(self._options)
+        if self.touches:
+            check_islands(self._options)
         super().prepare()
         self._watch.look(self.data, self._view.position, self._belt_points)
 
@@ -40,6 +43,7 @@ class AttachedVehicle(MujocoVehicle):
     def _watch(self) -> LooseGeomWatch:
         """Watch for bodies that its belts pass through."""
         carried, reach = self.binding.with_carried(self.model), float(self.arrays.reaches[0])
+        carried |= set(self.touches)
         return LooseGeomWatch(self.model, carried, self.description.name, reach)
 
     def _belt_points(self) -> list[NDArray[np.float64]]:
@@ -106,8 +110,9 @@ def attach(
         vehicle: Bundled name, path of a vehicle file, or a description.
         prefix: Text before the names of its bodies.
         track_model: `compliant` or `surface`.
-        terrain: Ground of the belts; if not given, read from the static geoms (`terrain.from_mujoco`). Moving
-            bodies are not touched by belts: the logger `segtrack` warns of each that comes near them.
+        terrain: Ground of the belts; if not given, read from the static geoms (`terrain.from_mujoco`). Of
+            bodies that move belts touch those that `add` was told of (`touches`); the logger `segtrack` warns
+            of each other one that comes near them.
         callback: Let MuJoCo call for the belts.
 
     Returns:
@@ -117,7 +122,7 @@ def attach(
         UnknownNameError: No such vehicle or track model, or no body of a link's name in the model.
         VehicleFileError: The vehicle file has mistakes.
         InvalidValueError: Not a model and its data; a model that contradicts the vehicle file, or with
-            options with which belts would be wrong; or no static geom to stand on.
+            options with which belts would be wrong; or no geom to stand on.
     """
     if not isinstance(model, mujoco.MjModel):
         raise InvalidValueError("model", "a compiled mujoco.MjModel", model)
@@ -133,7 +138,7 @@ def attach(
     if terrain is None:
         mujoco.mj_kinematics(model, data)
         grounds = tuple(from_mujoco(model, data, exclude=own.binding.with_carried(model)))
-        if not grounds:
+        if not grounds and not own.touches:
             expected = "given, or in the MuJoCo model as static geoms"
             raise InvalidValueError(f"terrain for track model {track_model!r}", expected, Phrase("none"))
     own.update_terrain(grounds)

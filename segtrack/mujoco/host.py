@@ -33,8 +33,20 @@ from numpy.typing import NDArray
 
 from segtrack.compliant import AHEAD, MARGIN, BeltMemory, Candidates, count_section_contacts, take_places
 from segtrack.engine import ABSURD_SPEED
-from segtrack.ground import FREE, ROOT, room_for_contacts
-from segtrack.kernels import Packed, Vector, arm, compiled, cross, entry, inlined, item, write_rotation
+from segtrack.ground import FREE, ROOT, Ground, room_for_contacts, times_link
+from segtrack.kernels import (
+    Packed,
+    Vector,
+    arm,
+    compiled,
+    cross,
+    dot,
+    entry,
+    inlined,
+    item,
+    sum_of,
+    write_rotation,
+)
 from segtrack.native import (
     CROWDED,
     DONE,
@@ -53,6 +65,8 @@ from segtrack.native import (
     solve_step,
 )
 
+BEGIN, SOLVE, END = 1, 2, 4
+"""Stages of `prepare`: contacts with what stands still, equations, and what is given to MuJoCo."""
 JUMPED = 4
 """Outcome of a call, beside those of the native engine: the vehicle was put elsewhere since the last step."""
 STIFF = 1e5
@@ -79,7 +93,14 @@ class ModelArrays(NamedTuple):
     xipos: NDArray[np.float64]
     subtree_com: NDArray[np.float64]
     cdof: NDArray[np.float64]
+    cvel: NDArray[np.float64]
+    xpos: NDArray[np.float64]
+    xmat: NDArray[np.float64]
     dof_parentid: NDArray[np.int32]
+    body_parentid: NDArray[np.int32]
+    body_rootid: NDArray[np.int32]
+    body_dofnum: NDArray[np.int32]
+    body_dofadr: NDArray[np.int32]
 
 
 class Places(NamedTuple):
@@ -135,6 +156,26 @@ class Exchange(NamedTuple):
     host_impulses: NDArray[np.float64]
 
 
+class TouchLoads(NamedTuple):
+    """Loads of bodies that move on a vehicle in a step, in the world, as the vehicle alone would feel them.
+
+    Attributes:
+        any: 1 where there is anything (1,).
+        masses: Masses that their contacts add to links, at the links' centres (L, 6, 6) [kg, kg m, kg m^2].
+        wrenches: Forces and torques on the links about their centres (L, 6) [N, N m].
+        pulls: Pulls on the belts (T,) [N].
+        belt_masses: Masses that their contacts add to the belts (T,) [kg].
+        bodies: Body of each link in the model (L,).
+    """
+
+    any: NDArray[np.intp]
+    masses: NDArray[np.float64]
+    wrenches: NDArray[np.float64]
+    pulls: NDArray[np.float64]
+    belt_masses: NDArray[np.float64]
+    bodies: NDArray[np.intp]
+
+
 class HostedVehicle(NamedTuple):
     """A vehicle that MuJoCo moves.
 
@@ -147,6 +188,7 @@ class HostedVehicle(NamedTuple):
         model: Arrays of MuJoCo.
         places: Its places in these.
         exchange: Quantities kept in a step.
+        touch: Loads of bodies that move.
         report: Without rows.
         outcome: See `native.Vehicles.outcomes` (5,).
     """
@@ -159,6 +201,7 @@ class HostedVehicle(NamedTuple):
     model: ModelArrays
     places: Places
     exchange: Exchange
+    touch: TouchLoads
     report: NDArray[np.float64]
     outcome: NDArray[np.intp]
 
@@ -176,7 +219,7 @@ def finish(packed: Packed, step: float) -> None:
 
 
 @entry
-def prepare(packed: Packed, grounds: Packed, last: float, step: float) -> None:
+def prepare(packed: Packed, grounds: Packed, last: float, step: float, stages: int) -> None:
     """Put the belts of a vehicle into MuJoCo's equations of a step.
 
     Args:
@@ -184,8 +227,28 @@ def prepare(packed: Packed, grounds: Packed, last: float, step: float) -> None:
         grounds: The `Ground` that it is on.
         last: Duration of the last step, 0 where it was finished, or is not over yet [s].
         step: Duration of the step [s].
+        stages: Sum of `BEGIN`, `SOLVE` and `END`: all at once where no body that moves is near; else it is
+            solved again and again, as the contacts with such are cut for each solution.
     """
-    host, ground = item(packed, 0), item(grounds, 0)
+    host = item(packed, 0)
+    if stages & BEGIN:
+        _begin(host, item(grounds, 0), last, step)
+        if host.outcome[0] != DONE:
+            return
+    if stages & SOLVE:
+        _write_host(host, step)
+        exchange = host.exchange
+        own = HostEquations(exchange.host_masses, exchange.host_impulses)
+        solve_step(host.arrays.tree, host.state, host.work, (0.0, 0.0, 0.0), step, own)
+    if stages & END:
+        _condense(host)
+        _write_back(host, step)
+        host.exchange.pending[0] = 1
+
+
+@inlined
+def _begin(host: HostedVehicle, ground: Ground, last: float, step: float) -> None:
+    """Take over where the vehicle is, and find its contacts with what stands still; see `prepare`."""
     vehicle, state, memory, near, work = host.arrays, host.state, host.memory, host.candidates, host.work
     outcome, tree = host.outcome, vehicle.tree
     elsewhere = _catch_up(host, last)
@@ -219,13 +282,6 @@ def prepare(packed: Packed, grounds: Packed, last: float, step: float) -> None:
     add_push(state, work)
     for t in range(len(vehicle.drives)):
         aim_drive(vehicle.drives, state, t, step)
-    _write_host(host, step)
-    exchange = host.exchange
-    own = HostEquations(exchange.host_masses, exchange.host_impulses)
-    solve_step(tree, state, work, (0.0, 0.0, 0.0), step, own)
-    _condense(host)
-    _write_back(host, step)
-    exchange.pending[0] = 1
 
 
 @compiled
@@ -402,6 +458,11 @@ def _write_host(host: HostedVehicle, step: float) -> None:
             masses[max(i, k), min(i, k)] = model.M[a]
     for b in range(len(places.bodies)):
         _add_wrench(host, places.bodies[b, 0], places.bodies[b, 1], step)
+    belts = ROOT + len(host.state.joint_speeds)
+    for t in range(len(host.state.speeds)):
+        masses[belts + t, belts + t] = impulses[belts + t] = 0.0
+    if host.touch.any[0] == 1:
+        _add_touch(host, step)
     if places.free >= 0:
         _about_center(host, impulses)
         _turn_root(host, masses, False, len(impulses))
@@ -431,6 +492,59 @@ def _add_wrench(host: HostedVehicle, body: int, last: int, step: float) -> None:
             total += motion[k] * (wrench[3 + k] + moment[k]) + motion[3 + k] * force[k]
         host.exchange.host_impulses[places.unknowns[dof - places.first]] += step * total
         dof = model.dof_parentid[dof]
+
+
+@compiled
+def last_dof(model: ModelArrays, body: int) -> int:
+    """Return the last degree of freedom that moves a body; -1 if none does."""
+    while body > 0 and model.body_dofnum[body] == 0:
+        body = model.body_parentid[body]
+    return model.body_dofadr[body] + model.body_dofnum[body] - 1 if body > 0 else -1
+
+
+@compiled
+def motion_of_dof(model: ModelArrays, dof: int, root: int, point: Vector) -> tuple[Vector, Vector]:
+    """Velocity at a point in the world, and angular velocity, of what a degree of freedom of a tree moves.
+
+    MuJoCo has the velocity at the centre of mass of the tree, whose root body is given.
+    """
+    spin = model.cdof[dof, 0], model.cdof[dof, 1], model.cdof[dof, 2]
+    middle = model.subtree_com[root]
+    around = cross(spin, (point[0] - middle[0], point[1] - middle[1], point[2] - middle[2]))
+    sliding = model.cdof[dof, 3], model.cdof[dof, 4], model.cdof[dof, 5]
+    return sum_of(sliding, around), spin
+
+
+@compiled
+def _add_touch(host: HostedVehicle, step: float) -> None:
+    """Add what bodies that move do to links and belts, of which MuJoCo gets it by rows of its own."""
+    model, places, exchange, touch = host.model, host.places, host.exchange, host.touch
+    masses, impulses, unknowns = exchange.host_masses, exchange.host_impulses, places.unknowns
+    belts = ROOT + len(host.state.joint_speeds)
+    for t in range(len(host.state.speeds)):
+        masses[belts + t, belts + t] = touch.belt_masses[t]
+        impulses[belts + t] = step * touch.pulls[t]
+    for link in range(len(touch.bodies)):
+        own, wrench = touch.masses[link], touch.wrenches[link]
+        force, torque = (wrench[0], wrench[1], wrench[2]), (wrench[3], wrench[4], wrench[5])
+        if own[0, 0] + own[1, 1] + own[2, 2] == 0.0:
+            continue
+        body = touch.bodies[link]
+        center = model.xipos[body, 0], model.xipos[body, 1], model.xipos[body, 2]
+        dof = last = last_dof(model, body)
+        while dof >= places.first:
+            i = unknowns[dof - places.first]
+            velocity, spin = motion_of_dof(model, dof, places.root, center)
+            impulses[i] += step * (dot(velocity, force) + dot(spin, torque))
+            momentum, angular = times_link(own, velocity, spin)
+            other = last
+            while other >= places.first:
+                k = unknowns[other - places.first]
+                if k <= i:
+                    velocity, spin = motion_of_dof(model, other, places.root, center)
+                    masses[i, k] += dot(velocity, momentum) + dot(spin, angular)
+                other = model.dof_parentid[other]
+            dof = model.dof_parentid[dof]
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Geoms of bodies that move, near belts that do not feel them: belts touch described terrain only."""
+"""Geoms of bodies that move, near belts that do not feel them: `add` was not told of these bodies."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class LooseGeomWatch:
         for body in sorted(near - self._near):
             logging.getLogger("segtrack").warning(
                 "segtrack: body %r of the MuJoCo model comes near the belts of %s, which will pass through "
-                "it: belts in MuJoCo touch static geoms only",
+                "it: belts in MuJoCo touch static geoms, and bodies named to add(touches=...)",
                 model.body(body).name or body,
                 self._name,
             )

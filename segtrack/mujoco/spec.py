@@ -22,6 +22,7 @@ from segtrack.description import (
 from segtrack.errors import InvalidValueError
 from segtrack.geometry import MassProperties, quaternion_of
 from segtrack.mujoco.binding import body_names, joint_names
+from segtrack.mujoco.moving_bodies import add_touches
 from segtrack.native import HULL_FRICTION
 from segtrack.robot import check_pose
 
@@ -36,6 +37,7 @@ def add(
     prefix: str = "",
     position: Sequence[float] = (0.0, 0.0, 0.0),
     orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
+    touches: Sequence[str] = (),
 ) -> Any:
     """Add a vehicle to an MjSpec that is not compiled yet; `attach` gives it its belts once it is.
 
@@ -52,6 +54,10 @@ def add(
         prefix: Text before all names, for several vehicles of a kind.
         position: Body frame in the world (3,) [m].
         orientation: Body frame in the world, quaternion (x, y, z, w).
+        touches: Names of bodies that move, of the spec as it will be compiled, which its belts touch; for
+            these it gets inactive equalities, and MuJoCo's islands are disabled. Through other bodies that
+            move belts pass. Belts push such bodies and drive over them where something else bears these:
+            none are for vehicles that are bolted down.
 
     Returns:
         The `MjsBody` of the vehicle's body, for sensors, cameras and arms.
@@ -59,13 +65,18 @@ def add(
     Raises:
         UnknownNameError: No such vehicle.
         VehicleFileError: The vehicle file has mistakes.
-        InvalidValueError: Not an MjSpec, or a number that is not finite.
+        InvalidValueError: Not an MjSpec, a number that is not finite, or bodies that its belts cannot touch.
     """
     if not isinstance(spec, mujoco.MjSpec):
         raise InvalidValueError("spec", "a mujoco.MjSpec", spec)
     description = vehicle if isinstance(vehicle, VehicleDescription) else load_vehicle(vehicle)
     warn_of_low_shapes(description)
-    return add_bodies(spec, description, prefix, *check_pose(position, orientation))
+    if isinstance(touches, str) or not all(isinstance(name, str) for name in touches):
+        raise InvalidValueError("touches", "a list of names of bodies", touches)
+    if touches and description.body.fixed:
+        reason = "empty: a body that belts alone bear would chatter on those of a vehicle that is bolted down"
+        raise InvalidValueError(f"touches of {description.name!r}", reason, list(touches))
+    return add_bodies(spec, description, prefix, *check_pose(position, orientation), touches)
 
 
 def add_bodies(
@@ -74,6 +85,7 @@ def add_bodies(
     prefix: str,
     position: Sequence[float],
     orientation: Sequence[float],
+    touches: Sequence[str] = (),
 ) -> Any:
     """Add the bodies of a vehicle to an MjSpec; see `add`."""
     x, y, z, w = orientation
@@ -88,6 +100,7 @@ def add_bodies(
     for i, one in enumerate(names):
         for other in names[i + 1 :]:
             spec.add_exclude(name=f"{one}-{other}", bodyname1=one, bodyname2=other)
+    add_touches(spec, [names[link] for link in sorted(set(links.track_links))], touches)
     return root
 
 

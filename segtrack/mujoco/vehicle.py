@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,20 @@ from segtrack.geometry import quaternion_of
 from segtrack.ground import ROOT, ContactHistory, allocate_equations
 from segtrack.kernels import Packed, overwrite
 from segtrack.mujoco.binding import bind, body_names
-from segtrack.mujoco.host import JUMPED, Exchange, HostedVehicle, ModelArrays, finish, prepare
+from segtrack.mujoco.host import (
+    BEGIN,
+    END,
+    JUMPED,
+    SOLVE,
+    Exchange,
+    HostedVehicle,
+    ModelArrays,
+    TouchLoads,
+    finish,
+    prepare,
+)
+from segtrack.mujoco.memory_block import in_one_block
+from segtrack.mujoco.moving_bodies import MovingBodies, SavedTouches
 from segtrack.native import (
     CROWDED,
     DONE,
@@ -35,6 +48,8 @@ _TRIED = 0.0, 0.2
 """Positions of all joints at which both are compared [rad or m]."""
 _WARNINGS = "mjWARN_BADQPOS", "mjWARN_BADQVEL", "mjWARN_BADQACC"
 """Warnings after which MuJoCo resets its data by itself."""
+_SOLUTIONS = 3
+"""Times that a step is solved where a body that moves is near."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +62,7 @@ class SavedMujocoVehicle:
         step: Duration of the last step [s].
         position: Place and orientation of the root when it was taken over last (7,).
         constraint: Forces of MuJoCo's constraints in the last step.
+        touches: Memory of its contacts with bodies that move.
     """
 
     belts: SavedBeltVehicle
@@ -54,6 +70,7 @@ class SavedMujocoVehicle:
     step: float
     position: NDArray[np.float64]
     constraint: NDArray[np.float64]
+    touches: SavedTouches
 
 
 class MujocoVehicle(BeltVehicle):
@@ -95,6 +112,7 @@ class MujocoVehicle(BeltVehicle):
                 be wrong; or a number of its data is not finite.
         """
         self._hosted: Packed | None = None
+        self._moving: MovingBodies | None = None
         super().__init__(description, track_model, float(model.opt.timestep), {})
         self.repeats, self._prefix, self._backup = repeats, prefix, np.zeros(0, dtype=np.uint8)
         self._bind(model, data)
@@ -114,6 +132,11 @@ class MujocoVehicle(BeltVehicle):
         if len(constraint) == len(self._exchange.constraint):
             self._exchange.constraint[:] = constraint
 
+    @property
+    def touches(self) -> tuple[int, ...]:
+        """Bodies of the model that move and that its belts touch."""
+        return self._moving.bodies if self._moving is not None else ()
+
     def _bind(self, model: Any, data: Any) -> None:
         """Take the places of the vehicle in a model; commands, belts and contacts stay."""
         for what in ("qpos", "qvel"):
@@ -128,6 +151,16 @@ class MujocoVehicle(BeltVehicle):
         self._prepared: float | None = None
         self._last_step = self._time_step
         self._exchange = self._allocate_exchange()
+        bodies, tracks = self.binding.bodies, len(self.belts)
+        self._touch = TouchLoads(
+            np.zeros(1, dtype=np.intp),
+            np.zeros((len(bodies), 6, 6)),
+            np.zeros((len(bodies), 6)),
+            np.zeros(tracks),
+            np.zeros(tracks),
+            bodies,
+        )
+        self._moving = None
         self._host()
         self._check_frames()
 
@@ -168,7 +201,7 @@ class MujocoVehicle(BeltVehicle):
             return self._hosted
         memory, exchange = self._memory, self._exchange
         changing: list[Any] = [*self.state, *memory[:2], *memory.contacts, *exchange[:9]]
-        self._block, views = _in_one_block(changing)
+        self._block, views = in_one_block(changing)
         states = len(self.state)
         self.state = VehicleState(*views[:states])
         self._view = VehicleState(*(array[0] for array in self.state))
@@ -198,10 +231,15 @@ class MujocoVehicle(BeltVehicle):
             ModelArrays(**numbers),
             self.binding.places,
             self._exchange,
+            self._touch,
             np.zeros((0, REPORT)),
             self._outcome[0],
         )
         self._hosted = Packed.of(hosted)
+        before = self._moving
+        self._moving = MovingBodies(self.model, hosted, self.binding.bodies, self._rows)
+        if before is not None and before.bodies == self._moving.bodies:
+            self._moving.restore(before.save())
         return self._hosted
 
     def _make_room(self) -> None:
@@ -256,9 +294,15 @@ class MujocoVehicle(BeltVehicle):
                 self.catch_up()
                 self._keep()
         while True:
-            prepare(self._host(), self._grounds, last, step)
+            hosted = self._host()
+            near = self._moving is not None and self._moving.near
+            prepare(hosted, self._grounds, last, step, BEGIN if near else BEGIN | SOLVE | END)
             outcome = self._outcome[0, 0]
             if outcome == DONE:
+                if self._moving is not None:
+                    if near:
+                        self._touch_bodies(self._moving, step)
+                    self._moving.look(hosted, self.data, step)
                 self._prepared, self._last_step = time, step
                 return
             if outcome == CROWDED:
@@ -273,6 +317,23 @@ class MujocoVehicle(BeltVehicle):
         reason = "its state is not finite" if outcome == NOT_FINITE else fast
         raise DivergedError(self.description.name, time, f"{reason}: {self._what_diverged()}")
 
+    def _touch_bodies(self, moving: MovingBodies, step: float) -> None:
+        """Let the belts touch bodies that move, and put all into MuJoCo's equations."""
+        hosted = self._host()
+        moving.find_contacts(hosted, self.data, step)
+        for n in range(_SOLUTIONS):
+            self._feel_nothing()
+            moving.cut(hosted, n, step)
+            prepare(hosted, self._grounds, 0.0, step, SOLVE)
+        prepare(hosted, self._grounds, 0.0, step, END)
+        moving.couple(hosted, self.model, self.data, step)
+        self._touch.any[:] = 0
+
+    def _feel_nothing(self) -> None:
+        """Let no body that moves act on the vehicle."""
+        for array in self._touch[:-1]:
+            array[...] = 0
+
     def _keep(self) -> None:
         """Keep what `_go_back` goes back to."""
         if self.repeats:
@@ -280,11 +341,15 @@ class MujocoVehicle(BeltVehicle):
             if len(self._backup) != len(self._block):
                 self._backup = np.empty_like(self._block)
             self._backup[:] = self._block
+            if self._moving is not None and self.touches:
+                self._touches = self._moving.save()
 
     def _go_back(self) -> None:
         """Go back to before the step was prepared, commands excepted."""
         kept = [getattr(self.state, name).copy() for name in _COMMANDS]
         self._block[:] = self._backup
+        if self._moving is not None and self.touches:
+            self._moving.restore(self._touches)
         for name, array in zip(_COMMANDS, kept, strict=True):
             getattr(self.state, name)[:] = array
 
@@ -339,6 +404,12 @@ class MujocoVehicle(BeltVehicle):
         self.state.joint_references[0] = self.data.qpos[places.joint_positions]
         self.state.last_changes[0] = changes_at_rest(len(places.joint_dofs), len(self.belts))
         self.forget_contacts()
+
+    def forget_contacts(self) -> None:
+        """Forget all contacts, as of a vehicle that was put where it is."""
+        super().forget_contacts()
+        if self._moving is not None:
+            self._moving.forget()
 
     def _give_back(self) -> None:
         """Write root and joints, as they were placed, into MuJoCo's data."""
@@ -441,7 +512,9 @@ class MujocoVehicle(BeltVehicle):
         """Return everything that changes, but for what MuJoCo has of it."""
         self.catch_up()
         kept = self._exchange.position.copy(), self._exchange.constraint.copy()
-        return SavedMujocoVehicle(super().save(), self._prepared, self._last_step, *kept)
+        self._host()
+        touches = self._moving.save() if self._moving is not None else SavedTouches((), False)
+        return SavedMujocoVehicle(super().save(), self._prepared, self._last_step, *kept, touches)
 
     def restore(self, saved: SavedMujocoVehicle) -> None:  # type: ignore[override]
         """Go back to a saved state on the same ground; MuJoCo's data are restored before."""
@@ -453,6 +526,8 @@ class MujocoVehicle(BeltVehicle):
         self._host()
         self._exchange.pending[0] = 0
         self._exchange.position[:], self._exchange.constraint[:] = saved.position, saved.constraint
+        if self._moving is not None:
+            self._moving.restore(saved.touches)
         if self.binding.places.free < 0:
             self._put_fixed()
 
@@ -461,18 +536,6 @@ _AT_REST = "travels", "speeds", "forces", "energies", "references", "targets", "
 """What of a vehicle's state is 0 at the start."""
 _COMMANDS = "commands", "pedals", "joint_commands", "frictions", "drive_factors", "push"
 """What of a vehicle's state the user sets."""
-
-
-def _in_one_block(arrays: Iterable[NDArray[Any]]) -> tuple[NDArray[np.uint8], list[NDArray[Any]]]:
-    """Copy arrays into one block of memory; the block, and views of its parts."""
-    given = list(arrays)
-    ends = np.cumsum([-(-array.nbytes // 8) * 8 for array in given]).tolist()
-    block, views = np.zeros(ends[-1], dtype=np.uint8), []
-    for array, end in zip(given, ends, strict=True):
-        start = end - -(-array.nbytes // 8) * 8
-        views.append(block[start : start + array.nbytes].view(array.dtype).reshape(array.shape))
-        views[-1][...] = array
-    return block, views
 
 
 def _numbers(values: NDArray[np.float64]) -> str:

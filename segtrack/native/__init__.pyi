@@ -9,10 +9,13 @@ from .engine import preset_step as preset_step
 from .hull import HULL_PARTS as HULL_PARTS
 from .kinematics import largest_speed as largest_speed
 from .kinematics import move_links as move_links
+from .kinematics import write as write
 from .layout import HULL_FRICTION as HULL_FRICTION
 from .layout import outer_points as outer_points
 from .solve import HostEquations as HostEquations
+from .solve import drives_of as drives_of
 from .solve import solve_step as solve_step
+from .solve import spread_changes as spread_changes
 from .step import CROWDED as CROWDED
 from .step import DONE as DONE
 from .step import NOT_FINITE as NOT_FINITE

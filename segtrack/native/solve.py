@@ -86,7 +86,7 @@ def solve_velocities(tree: TreeArrays, state: VehicleState, work: TreeWork, step
         modes[i], change[i] = HELD if tree.fixed else FREE, 0.0
     for j in range(joints):
         _begin_joint(tree, state, work, j, step)
-    drives = _drives_of(tree, state)
+    drives = drives_of(tree, state)
     hold_drives(equations, drives, belts)
     first = joints + belts + 1
     for n in range(first + 6 * joints + belts + 1):
@@ -105,7 +105,7 @@ def solve_velocities(tree: TreeArrays, state: VehicleState, work: TreeWork, step
 
 
 @compiled
-def _drives_of(tree: TreeArrays, state: VehicleState) -> BeltDrives:
+def drives_of(tree: TreeArrays, state: VehicleState) -> BeltDrives:
     """Drives of a vehicle's belts, whose unknowns follow those of its joints."""
     first = ROOT + len(tree.joint_parents)
     return BeltDrives(first, state.speeds, state.targets, state.limits, state.forces)
@@ -226,9 +226,9 @@ def solve_step(
     """
     first = ROOT + len(tree.joint_parents)
     aim_servos(tree, state, work, step)
-    _spread_changes(tree, work, state.last_changes)
+    spread_changes(tree, work, state.last_changes)
     last = state.last_changes[first:]
-    expect_belt_changes(_drives_of(tree, state), tree.belt_masses, last, work.belt_changes, step)
+    expect_belt_changes(drives_of(tree, state), tree.belt_masses, last, work.belt_changes, step)
     for n in range(PASSES):
         begin_loads(work.loads, work.given)
         add_contact_loads(work.contacts, work.changes, work.turns, work.belt_changes, n, work.loads, step)
@@ -239,7 +239,7 @@ def solve_step(
         work.solutions[0] += 1
         if not any_contacts(work.contacts):
             break
-        _spread_changes(tree, work, work.equations.change)
+        spread_changes(tree, work, work.equations.change)
         for t in range(len(tree.belt_masses)):
             work.belt_changes[t] = work.equations.change[first + t]
         if excess_of(work.contacts, work.changes, work.turns, work.belt_changes) <= TOLERANCE:
@@ -247,7 +247,7 @@ def solve_step(
 
 
 @compiled
-def _spread_changes(tree: TreeArrays, work: TreeWork, change: NDArray[np.float64]) -> None:
+def spread_changes(tree: TreeArrays, work: TreeWork, change: NDArray[np.float64]) -> None:
     """Write the changes of the links' velocities that go with those of root and joints (6 + J and more,)."""
     write(work.changes, 0, (change[0], change[1], change[2]))
     write(work.turns, 0, (change[3], change[4], change[5]))

@@ -26,6 +26,7 @@ from .fields import ContinuousRamps as ContinuousRamps
 from .fields import CrossingRamps as CrossingRamps
 from .fields import PatternedStepField as PatternedStepField
 from .fields import StepField as StepField
+from .mujoco_shapes import from_moving_body as from_moving_body
 from .mujoco_shapes import from_mujoco as from_mujoco
 from .plane import BANK_REACH as BANK_REACH
 from .plane import Gap as Gap

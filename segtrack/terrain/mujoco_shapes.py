@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from segtrack.errors import InvalidValueError, Phrase
-from segtrack.geometry import quaternion_of
+from segtrack.geometry import quaternion_of, rotations_of
 from segtrack.terrain.base import Terrain
 from segtrack.terrain.solids import Box, Cylinder, HalfSpace, Hull
 from segtrack.terrain.surfaces import Heightfield, StaticBody
@@ -68,6 +68,54 @@ def from_mujoco(model: Any, data: Any, exclude: Collection[int] = ()) -> tuple[T
         expected = "of shapes that can be described, or of bodies left out: exclude=[...]"
         raise InvalidValueError("static geoms in MuJoCo", expected, Phrase("; ".join(problems)))
     return tuple(terrains)
+
+
+def from_moving_body(model: Any, body: int) -> tuple[Terrain, ...]:
+    """Describe the geoms of a body of a MuJoCo model, and of what is welded to it, in the frame of the body.
+
+    Args:
+        model: The `mujoco.MjModel`.
+        body: Id of the body.
+
+    Raises:
+        InvalidValueError: A geom cannot be described, or there is none that collides.
+    """
+    terrains: list[Terrain] = []
+    name = model.body(body).name or f"body {body}"
+    for geom in range(model.ngeom):
+        collides = model.geom_contype[geom] != 0 or model.geom_conaffinity[geom] != 0
+        if not collides or model.body_weldid[model.geom_bodyid[geom]] != model.body_weldid[body]:
+            continue
+        place, rotation = _in_body(model, geom, body)
+        try:
+            terrains.append(_describe(model, geom, place, rotation, model.geom(geom).name or f"geom {geom}"))
+        except _UnreadableError as problem:
+            raise InvalidValueError(
+                f"body {name!r} in MuJoCo", "of shapes that can be described", Phrase(str(problem))
+            ) from None
+    if not terrains:
+        raise InvalidValueError(f"body {name!r} in MuJoCo", "with a geom that collides", Phrase("none"))
+    return tuple(terrains)
+
+
+def _in_body(model: Any, geom: int, body: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Place and rotation of a geom in the frame of a body to which its own is welded."""
+    place, rotation = _pose(model.geom_pos[geom], model.geom_quat[geom])
+    own = int(model.geom_bodyid[geom])
+    while own != body:
+        if model.body_weldid[own] == own:
+            raise _UnreadableError("welded to a body that carries it")
+        shift, turn = _pose(model.body_pos[own], model.body_quat[own])
+        place, rotation, own = shift + turn @ place, turn @ rotation, int(model.body_parentid[own])
+    return place, rotation
+
+
+def _pose(
+    position: NDArray[np.float64], quaternion: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Position and rotation matrix of a pose of MuJoCo, its quaternion (w, x, y, z)."""
+    w, x, y, z = quaternion.tolist()
+    return np.array(position), rotations_of(np.array([[x, y, z, w]]))[0]
 
 
 class _UnreadableError(Exception):

@@ -644,5 +644,5 @@ def test_a_body_that_belts_will_pass_through_is_told_and_one_on_the_deck_is_not(
     take(model, data, 1.5)
     assert [record.getMessage() for record in caplog.records] == [
         "segtrack: body 'ahead' of the MuJoCo model comes near the belts of packbot, which will pass through "
-        "it: belts in MuJoCo touch static geoms only"
+        "it: belts in MuJoCo touch static geoms, and bodies named to add(touches=...)"
     ]
