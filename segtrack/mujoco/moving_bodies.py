@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,9 @@ from segtrack.native import allocate_tree_work
 from segtrack.terrain import from_moving_body
 
 _ISLANDS = int(mujoco.mjtDisableBit.mjDSBL_ISLAND)
+_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
+_BORNE = 0.1
+"""Time after which a body that nothing but belts touches counts as borne by them [s]."""
 _JOIN = "~"
 """Between the names of a link and of a body, in the name of their equality."""
 
@@ -117,7 +121,7 @@ class MovingBodies:
             touched.append(self._lay_out(model, hosted, body, equalities, rows))
         self._touched, self._joined = touched, Packed.joined(touched) if touched else None
         self._near = False
-        self._backup: SavedTouches | None = None
+        self._alone = dict.fromkeys(found, 0.0)
 
     def _lay_out(
         self, model: Any, hosted: HostedVehicle, body: int, equalities: NDArray[np.intp], rows: int
@@ -182,6 +186,21 @@ class MovingBodies:
         sparse = bool(mujoco.mj_isSparse(model))
         for touched in self._touched:
             couple(hosted, touched, rows, sparse, step)
+        self._look_what_bears(model, data, step)
+
+    def _look_what_bears(self, model: Any, data: Any, step: float) -> None:
+        """Warn, once of each, of loose bodies that belts alone bear: their contacts chatter."""
+        borne_by_others = set(model.geom_bodyid[data.contact.geom].ravel().tolist())
+        for body, touched in zip(self.bodies, self._touched, strict=True):
+            felt: TouchedBody = touched.items[0]  # type: ignore[assignment]
+            alone = felt.coupled[0] == 1 and felt.work.loads.masses.any() and body not in borne_by_others
+            before, self._alone[body] = self._alone[body], self._alone[body] + step if alone else 0.0
+            if before < _BORNE <= self._alone[body] and _is_loose(model, body):
+                logging.getLogger("segtrack").warning(
+                    "segtrack: belts alone bear body %r of the MuJoCo model, which chatters on them: its "
+                    "friction, and the work of the drives, are not right",
+                    model.body(body).name or body,
+                )
 
     def forget(self) -> None:
         """Forget all contacts."""
@@ -205,3 +224,9 @@ class MovingBodies:
             block[:] = kept
         self._near = saved.near
         self.look_again()
+
+
+def _is_loose(model: Any, body: int) -> bool:
+    """Return whether nothing but contacts bears a body."""
+    joint = int(model.body_jntadr[body])
+    return joint >= 0 and int(model.jnt_type[joint]) == _FREE

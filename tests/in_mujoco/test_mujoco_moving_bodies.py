@@ -185,3 +185,20 @@ def test_islands_are_refused_beside_bodies_that_belts_touch():
     model.opt.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_ISLAND)
     with pytest.raises(InvalidValueError, match="flag island of the MuJoCo model must be disabled"):
         mujoco.mj_step(model, data)
+
+
+def test_a_body_that_lies_on_belts_alone_is_told_of(caplog):
+    model, data, _ = with_box(0.004, (0.05, 0.4, 0.02), 2.0, (0.0, 0.0, 0.3))
+    take(model, data, 1.0)
+    assert data.body("box").xpos[2] > 0.15
+    assert [record.getMessage()[:64] for record in caplog.records] == [
+        "segtrack: belts alone bear body 'box' of the MuJoCo model, which"
+    ]
+
+
+def test_a_plank_on_the_floor_is_not(caplog):
+    model, data, robot = with_box(0.004, PLANK, 3.0, (0.45, 0.0, PLANK[2]))
+    robot.set_belt_speed(left=0.2, right=0.2)
+    take(model, data, 1.5)
+    assert abs(math.degrees(robot.state.pitch)) > 1.0
+    assert not caplog.records
