@@ -58,7 +58,9 @@ def over_plank(step, mass):
     return np.array(pitches), max(map(abs, ways)), robot.state.position[0]
 
 
-@pytest.mark.parametrize("step", [0.004, pytest.param(0.002, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "step", [0.004, *(pytest.param(step, marks=pytest.mark.slow) for step in (0.002, 0.001))]
+)
 def test_a_light_plank_is_driven_over_and_not_pushed(step):
     pitches, way, end = over_plank(step, 3.0)
     assert pitches.min() < -3.0
