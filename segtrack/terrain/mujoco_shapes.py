@@ -86,8 +86,8 @@ def from_moving_body(model: Any, body: int) -> tuple[Terrain, ...]:
         collides = model.geom_contype[geom] != 0 or model.geom_conaffinity[geom] != 0
         if not collides or model.body_weldid[model.geom_bodyid[geom]] != model.body_weldid[body]:
             continue
-        place, rotation = _in_body(model, geom, body)
         try:
+            place, rotation = _in_body(model, geom, body)
             terrains.append(_describe(model, geom, place, rotation, model.geom(geom).name or f"geom {geom}"))
         except _UnreadableError as problem:
             raise InvalidValueError(

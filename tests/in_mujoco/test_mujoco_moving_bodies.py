@@ -146,6 +146,16 @@ def test_a_vehicle_that_is_bolted_down_touches_no_bodies_that_move():
         add(spec, "conveyor", touches=["box"])
 
 
+def test_a_body_that_is_welded_to_the_one_that_moves_is_refused():
+    spec = spec_with_floor()
+    add_box(spec, PLANK, 3.0, (0.7, 0.0, PLANK[2]))
+    spec.body("box").add_body(name="label")
+    add(spec, "packbot", position=(0.0, 0.0, 0.12), touches=["label"])
+    model = spec.compile()
+    with pytest.raises(InvalidValueError, match="body 'label' in MuJoCo must be of shapes that can be"):
+        attach(model, mujoco.MjData(model), "packbot")
+
+
 def test_equal_runs_and_restored_ones_are_equal_to_the_bit():
     ends = []
     for _ in range(2):
